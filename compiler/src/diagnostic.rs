@@ -1,0 +1,171 @@
+//! Diagnostics: what every stage reports and how it is shown.
+//!
+//! Takes the mistakes of the stages (each stage's `Error` enum implements [`Report`]), gives one value that renders
+//! as text through codespan-reporting or as one JSON object a line in rustc's shape. Never decides whether a program
+//! is wrong.
+
+use crate::source::{Sources, Span};
+use codespan_reporting::diagnostic as cs;
+use codespan_reporting::term;
+
+/// How bad a diagnostic is. Only an error stops compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// A place in the source, and what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub message: String,
+    pub primary: bool,
+}
+
+/// One message to the user: a code, what is wrong with number, unit and limit, where, why, and the edit that helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    /// A stable kebab-case word, e.g. `tile-too-large`.
+    pub code: &'static str,
+    pub message: String,
+    pub labels: Vec<Label>,
+    /// Hardware rules and other facts.
+    pub notes: Vec<String>,
+    /// Edits that help.
+    pub helps: Vec<String>,
+}
+
+/// Implemented beside each stage's `Error` enum: the only place for wording.
+pub trait Report {
+    fn report(&self) -> Diagnostic;
+}
+
+impl Diagnostic {
+    pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, code, message.into())
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, code, message.into())
+    }
+
+    fn new(severity: Severity, code: &'static str, message: String) -> Diagnostic {
+        Diagnostic { severity, code, message, labels: Vec::new(), notes: Vec::new(), helps: Vec::new() }
+    }
+
+    /// Adds the place the message is about.
+    pub fn at(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, message: message.into(), primary: true });
+        self
+    }
+
+    /// Adds a place that explains why (the allocation, the loop, the call).
+    pub fn because(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, message: message.into(), primary: false });
+        self
+    }
+
+    pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.helps.push(text.into());
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The first primary place, if the message has one.
+    pub fn primary_span(&self) -> Option<Span> {
+        self.labels.iter().find(|it| it.primary).map(|it| it.span)
+    }
+
+    /// The message in codespan-reporting's shape, for a terminal or a string.
+    pub fn to_codespan(&self) -> cs::Diagnostic<crate::source::FileId> {
+        let severity = match self.severity {
+            Severity::Error => cs::Severity::Error,
+            Severity::Warning => cs::Severity::Warning,
+        };
+        let labels = self.labels.iter().map(|it| {
+            let style = if it.primary { cs::LabelStyle::Primary } else { cs::LabelStyle::Secondary };
+            cs::Label::new(style, it.span.file, it.span.range()).with_message(&it.message)
+        });
+        let notes = self.notes.iter().map(|it| format!("note: {it}"));
+        let helps = self.helps.iter().map(|it| format!("help: {it}"));
+        cs::Diagnostic::new(severity)
+            .with_code(self.code)
+            .with_message(&self.message)
+            .with_labels(labels.collect())
+            .with_notes(notes.chain(helps).collect())
+    }
+
+    /// One JSON object on one line, in the shape rustc prints.
+    pub fn to_json(&self, sources: &Sources) -> String {
+        let level = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let spans: Vec<String> = self.labels.iter().map(|it| span_json(it, sources)).collect();
+        let note = |level: &str, text: &String| {
+            format!("{{\"message\":{},\"code\":null,\"level\":\"{level}\",\"spans\":[],\"children\":[],\"rendered\":null}}", quote(text))
+        };
+        let mut children: Vec<String> = self.notes.iter().map(|it| note("note", it)).collect();
+        children.extend(self.helps.iter().map(|it| note("help", it)));
+        format!(
+            "{{\"message\":{},\"code\":{{\"code\":{},\"explanation\":null}},\"level\":\"{level}\",\"spans\":[{}],\"children\":[{}],\"rendered\":{}}}",
+            quote(&self.message),
+            quote(self.code),
+            spans.join(","),
+            children.join(","),
+            quote(&render(std::slice::from_ref(self), sources)),
+        )
+    }
+}
+
+/// Renders diagnostics as plain text without colour.
+pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let config = term::Config::default();
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let piece = term::emit_into_string(&config, sources, &diagnostic.to_codespan())
+            .expect("labels lie inside the files they name");
+        text.push_str(&piece);
+    }
+    text
+}
+
+fn span_json(label: &Label, sources: &Sources) -> String {
+    let (line_start, column_start) = sources.line_column(label.span.file, label.span.start);
+    let (line_end, column_end) = sources.line_column(label.span.file, label.span.end);
+    format!(
+        "{{\"file_name\":{},\"byte_start\":{},\"byte_end\":{},\"line_start\":{line_start},\"line_end\":{line_end},\"column_start\":{column_start},\"column_end\":{column_end},\"is_primary\":{},\"label\":{}}}",
+        quote(sources.name_of(label.span.file)),
+        label.span.start,
+        label.span.end,
+        label.primary,
+        quote(&label.message),
+    )
+}
+
+/// A JSON string literal.
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,9 @@
+//! The compiler of `nk`: NKI kernel source in, scheduled NeuronCore-v2 instruction streams out.
+//!
+//! No I/O, no unsafe code, no Cranelift: files are read and code is run by `nk-runtime`.
+#![forbid(unsafe_code)]
+
+pub mod source;
+pub mod diagnostic;
+pub mod ast;
+pub mod dtype;

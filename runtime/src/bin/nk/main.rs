@@ -1,0 +1,2 @@
+//! The `nk` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The machine of `nk`: memory, JIT, emulator, timing model and reports for a compiled program.
