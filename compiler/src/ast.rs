@@ -39,27 +39,66 @@ pub struct Stmt {
 pub enum StmtKind {
     Expr(Expr),
     /// `a = b = value`: several targets.
-    Assign { targets: Vec<Expr>, value: Expr },
-    AnnAssign { target: Expr, annotation: Expr, value: Option<Expr> },
-    AugAssign { target: Expr, op: BinOp, value: Expr },
+    Assign {
+        targets: Vec<Expr>,
+        value: Expr,
+    },
+    AnnAssign {
+        target: Expr,
+        annotation: Expr,
+        value: Option<Expr>,
+    },
+    AugAssign {
+        target: Expr,
+        op: BinOp,
+        value: Expr,
+    },
     Return(Option<Expr>),
     Raise(Option<Expr>),
-    Assert { test: Expr, message: Option<Expr> },
+    Assert {
+        test: Expr,
+        message: Option<Expr>,
+    },
     Pass,
     Break,
     Continue,
-    If { test: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    For { target: Expr, iter: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    While { test: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    With { items: Vec<WithItem>, body: Vec<Stmt> },
+    If {
+        test: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    For {
+        target: Expr,
+        iter: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    While {
+        test: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    With {
+        items: Vec<WithItem>,
+        body: Vec<Stmt>,
+    },
     /// Kept so that module-level `try: import …` parses; the specialiser refuses it inside a function.
-    Try { body: Vec<Stmt>, handlers: Vec<Handler>, orelse: Vec<Stmt>, finally: Vec<Stmt> },
+    Try {
+        body: Vec<Stmt>,
+        handlers: Vec<Handler>,
+        orelse: Vec<Stmt>,
+        finally: Vec<Stmt>,
+    },
     Def(Rc<Function>),
     Class(Rc<Class>),
     /// `import a.b as c`.
     Import(Vec<ImportName>),
     /// `from ..a.b import c as d` (`names` empty: `*`).
-    ImportFrom { level: u32, module: Vec<Ident>, names: Vec<ImportName> },
+    ImportFrom {
+        level: u32,
+        module: Vec<Ident>,
+        names: Vec<ImportName>,
+    },
     Global(Vec<Ident>),
     Nonlocal(Vec<Ident>),
 }
@@ -146,29 +185,68 @@ pub enum ExprKind {
     Str(Rc<str>),
     FString(Vec<FPart>),
     Name(Rc<str>),
-    Attr { value: Box<Expr>, attr: Ident },
-    Index { value: Box<Expr>, index: Box<Expr> },
+    Attr {
+        value: Box<Expr>,
+        attr: Ident,
+    },
+    Index {
+        value: Box<Expr>,
+        index: Box<Expr>,
+    },
     /// Only inside an index, alone or in its tuple.
-    Slice { start: Option<Box<Expr>>, stop: Option<Box<Expr>>, step: Option<Box<Expr>> },
+    Slice {
+        start: Option<Box<Expr>>,
+        stop: Option<Box<Expr>>,
+        step: Option<Box<Expr>>,
+    },
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
     Set(Vec<Expr>),
     /// A `None` key is `**value`.
     Dict(Vec<(Option<Expr>, Expr)>),
-    Call { callee: Box<Expr>, args: Vec<CallArg> },
-    Unary { op: UnaryOp, operand: Box<Expr> },
-    Binary { op: BinOp, left: Box<Expr>, right: Box<Expr> },
+    Call {
+        callee: Box<Expr>,
+        args: Vec<CallArg>,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `a and b`, `a or b`.
-    Logic { op: LogicOp, left: Box<Expr>, right: Box<Expr> },
+    Logic {
+        op: LogicOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `a < b <= c`: the first operand, then each operator with its right side.
-    Compare { first: Box<Expr>, rest: Vec<(CmpOp, Expr)> },
-    IfElse { test: Box<Expr>, body: Box<Expr>, orelse: Box<Expr> },
+    Compare {
+        first: Box<Expr>,
+        rest: Vec<(CmpOp, Expr)>,
+    },
+    IfElse {
+        test: Box<Expr>,
+        body: Box<Expr>,
+        orelse: Box<Expr>,
+    },
     Lambda(Rc<Function>),
-    Comprehension { kind: CompKind, element: Box<Expr>, value: Option<Box<Expr>>, clauses: Vec<CompClause> },
+    Comprehension {
+        kind: CompKind,
+        element: Box<Expr>,
+        value: Option<Box<Expr>>,
+        clauses: Vec<CompClause>,
+    },
     /// `*x` in a call, a tuple, a list or a target.
     Starred(Box<Expr>),
     /// `(name := value)`.
-    Walrus { name: Ident, value: Box<Expr> },
+    Walrus {
+        name: Ident,
+        value: Box<Expr>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -190,7 +268,12 @@ pub enum ArgKind {
 pub enum FPart {
     Text(Rc<str>),
     /// `{value=!r:spec}`; `debug` is the text before `=`, when there is one.
-    Hole { value: Expr, debug: Option<Rc<str>>, conversion: Option<char>, spec: Vec<FPart> },
+    Hole {
+        value: Expr,
+        debug: Option<Rc<str>>,
+        conversion: Option<char>,
+        spec: Vec<FPart>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,12 +371,20 @@ pub const CMP_OPS: &[(CmpOp, &str)] = &[
 
 impl BinOp {
     pub fn symbol(self) -> &'static str {
-        BIN_OPS.iter().find(|it| it.0 == self).expect("BIN_OPS lists every operator").1
+        BIN_OPS
+            .iter()
+            .find(|it| it.0 == self)
+            .expect("BIN_OPS lists every operator")
+            .1
     }
 }
 
 impl CmpOp {
     pub fn symbol(self) -> &'static str {
-        CMP_OPS.iter().find(|it| it.0 == self).expect("CMP_OPS lists every comparison").1
+        CMP_OPS
+            .iter()
+            .find(|it| it.0 == self)
+            .expect("CMP_OPS lists every comparison")
+            .1
     }
 }

@@ -52,18 +52,33 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, message: String) -> Diagnostic {
-        Diagnostic { severity, code, message, labels: Vec::new(), notes: Vec::new(), helps: Vec::new() }
+        Diagnostic {
+            severity,
+            code,
+            message,
+            labels: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+        }
     }
 
     /// Adds the place the message is about.
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
-        self.labels.push(Label { span, message: message.into(), primary: true });
+        self.labels.push(Label {
+            span,
+            message: message.into(),
+            primary: true,
+        });
         self
     }
 
     /// Adds a place that explains why (the allocation, the loop, the call).
     pub fn because(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
-        self.labels.push(Label { span, message: message.into(), primary: false });
+        self.labels.push(Label {
+            span,
+            message: message.into(),
+            primary: false,
+        });
         self
     }
 
@@ -93,7 +108,11 @@ impl Diagnostic {
             Severity::Warning => cs::Severity::Warning,
         };
         let labels = self.labels.iter().map(|it| {
-            let style = if it.primary { cs::LabelStyle::Primary } else { cs::LabelStyle::Secondary };
+            let style = if it.primary {
+                cs::LabelStyle::Primary
+            } else {
+                cs::LabelStyle::Secondary
+            };
             cs::Label::new(style, it.span.file, it.span.range()).with_message(&it.message)
         });
         let notes = self.notes.iter().map(|it| format!("note: {it}"));
@@ -113,7 +132,10 @@ impl Diagnostic {
         };
         let spans: Vec<String> = self.labels.iter().map(|it| span_json(it, sources)).collect();
         let note = |level: &str, text: &String| {
-            format!("{{\"message\":{},\"code\":null,\"level\":\"{level}\",\"spans\":[],\"children\":[],\"rendered\":null}}", quote(text))
+            format!(
+                "{{\"message\":{},\"code\":null,\"level\":\"{level}\",\"spans\":[],\"children\":[],\"rendered\":null}}",
+                quote(text)
+            )
         };
         let mut children: Vec<String> = self.notes.iter().map(|it| note("note", it)).collect();
         children.extend(self.helps.iter().map(|it| note("help", it)));

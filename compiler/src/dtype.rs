@@ -56,7 +56,10 @@ impl Dtype {
 
     /// Reads a short or a long name.
     pub fn from_name(name: &str) -> Option<Dtype> {
-        DTYPES.iter().find(|it| it.1 == name || it.2 == name).map(|it| it.0)
+        DTYPES
+            .iter()
+            .find(|it| it.1 == name || it.2 == name)
+            .map(|it| it.0)
     }
 
     /// Bytes per element.
@@ -71,7 +74,13 @@ impl Dtype {
     pub fn is_float(self) -> bool {
         matches!(
             self,
-            Dtype::F32 | Dtype::Tf32 | Dtype::Bf16 | Dtype::F16 | Dtype::F8e4m3 | Dtype::F8e5m2 | Dtype::F8e3m4
+            Dtype::F32
+                | Dtype::Tf32
+                | Dtype::Bf16
+                | Dtype::F16
+                | Dtype::F8e4m3
+                | Dtype::F8e5m2
+                | Dtype::F8e3m4
         )
     }
 

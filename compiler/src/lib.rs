@@ -7,3 +7,6 @@ pub mod source;
 pub mod diagnostic;
 pub mod ast;
 pub mod dtype;
+pub mod isa;
+pub mod target;
+pub mod ir;

@@ -21,12 +21,20 @@ pub struct Span {
 impl Span {
     /// Makes a span from byte offsets; files are limited to 4 GiB by [`Sources::add`].
     pub fn new(file: FileId, start: usize, end: usize) -> Span {
-        Span { file, start: start as u32, end: end as u32 }
+        Span {
+            file,
+            start: start as u32,
+            end: end as u32,
+        }
     }
 
     /// The smallest span that holds both.
     pub fn to(self, other: Span) -> Span {
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     pub fn range(self) -> Range<usize> {
@@ -55,9 +63,16 @@ impl Sources {
     /// Adds a file under the name that diagnostics show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         let text = text.into();
-        assert!(text.len() < u32::MAX as usize, "source files are limited to 4 GiB by the reader");
+        assert!(
+            text.len() < u32::MAX as usize,
+            "source files are limited to 4 GiB by the reader"
+        );
         let line_starts = line_starts(&text).collect();
-        self.files.push(SourceFile { name: name.into(), text, line_starts });
+        self.files.push(SourceFile {
+            name: name.into(),
+            text,
+            line_starts,
+        });
         FileId(u32::try_from(self.files.len() - 1).expect("fewer files than u32::MAX"))
     }
 
@@ -89,11 +104,17 @@ impl<'a> Files<'a> for Sources {
     type Source = &'a str;
 
     fn name(&'a self, id: FileId) -> Result<&'a str, Error> {
-        self.files.get(id.0 as usize).map(|it| it.name.as_str()).ok_or(Error::FileMissing)
+        self.files
+            .get(id.0 as usize)
+            .map(|it| it.name.as_str())
+            .ok_or(Error::FileMissing)
     }
 
     fn source(&'a self, id: FileId) -> Result<&'a str, Error> {
-        self.files.get(id.0 as usize).map(|it| it.text.as_str()).ok_or(Error::FileMissing)
+        self.files
+            .get(id.0 as usize)
+            .map(|it| it.text.as_str())
+            .ok_or(Error::FileMissing)
     }
 
     fn line_index(&'a self, id: FileId, byte: usize) -> Result<usize, Error> {
@@ -104,7 +125,10 @@ impl<'a> Files<'a> for Sources {
     fn line_range(&'a self, id: FileId, line: usize) -> Result<Range<usize>, Error> {
         let file = self.files.get(id.0 as usize).ok_or(Error::FileMissing)?;
         let max = file.line_starts.len();
-        let start = *file.line_starts.get(line).ok_or(Error::LineTooLarge { given: line, max: max - 1 })?;
+        let start = *file.line_starts.get(line).ok_or(Error::LineTooLarge {
+            given: line,
+            max: max - 1,
+        })?;
         let end = file.line_starts.get(line + 1).copied().unwrap_or(file.text.len());
         Ok(start..end)
     }

@@ -1,0 +1,517 @@
+//! The intermediate representation: `Program`, `Placement` and `Schedule`.
+//!
+//! `specialize` makes a [`Program`] (buffers, views, instructions in source order), `place` adds a [`Placement`]
+//! (an address for every buffer), `check` adds [`FirstWrites`], `schedule` adds a [`Schedule`] (a queue per engine,
+//! with semaphores). Nothing here is changed after it is made, and nothing holds `Rc`: a program can cross threads.
+
+use crate::dtype::Dtype;
+use crate::isa::{Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::ops::{Deref, Index};
+use std::sync::Arc;
+
+macro_rules! ids {
+    ($( $(#[$doc:meta])* $name:ident; )*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            pub fn new(index: usize) -> $name {
+                $name(u32::try_from(index).expect("tables of a program have fewer than u32::MAX entries"))
+            }
+
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )* };
+}
+
+ids! {
+    /// A tensor's storage.
+    BufferId;
+    /// An interned view.
+    ViewId;
+    /// An interned affine pattern.
+    PatternId;
+    /// An instruction, numbered in program order.
+    InstId;
+    /// A source position with the calls and loops around it.
+    LocId;
+}
+
+/// The sizes of a tensor, outermost first, at most six of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    rank: u8,
+    dims: [u32; Shape::MAX_RANK],
+}
+
+impl Shape {
+    pub const MAX_RANK: usize = 6;
+
+    /// Makes a shape of at most [`Shape::MAX_RANK`] dimensions.
+    pub fn new(dims: &[u32]) -> Option<Shape> {
+        let mut shape = Shape {
+            rank: u8::try_from(dims.len()).ok()?,
+            dims: [0; Shape::MAX_RANK],
+        };
+        shape.dims.get_mut(..dims.len())?.copy_from_slice(dims);
+        Some(shape)
+    }
+
+    /// Number of elements.
+    pub fn count(&self) -> u64 {
+        self.iter().map(|&it| u64::from(it)).product()
+    }
+}
+
+impl Deref for Shape {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.dims[..usize::from(self.rank)]
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// A buffer's name: the word from the source and, inside unrolled loops, the numbers of the iterations.
+///
+/// Names are unique in a program; a second tensor of the same name in the same iteration gets `copy` = 2, 3, …
+/// Text: `%base`, `%base.0.3`, `%base.0.3'2`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name {
+    pub base: Arc<str>,
+    pub instance: Option<Arc<[u32]>>,
+    pub copy: u32,
+}
+
+impl Name {
+    pub fn plain(base: &str) -> Name {
+        Name {
+            base: base.into(),
+            instance: None,
+            copy: 1,
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.base)?;
+        for it in self.instance.iter().flat_map(|it| it.iter()) {
+            write!(f, ".{it}")?;
+        }
+        if self.copy > 1 {
+            write!(f, "'{}", self.copy)?;
+        }
+        Ok(())
+    }
+}
+
+/// How a buffer is seen from outside the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// An argument; it may also be written (then it is reported as mutated) or returned.
+    In,
+    /// A result.
+    Out,
+    /// Lives and dies inside the kernel.
+    Local,
+}
+
+/// The storage of one tensor.
+///
+/// On chip, `shape[0]` is the partition count and the rest is laid out row-major in each partition. In HBM the whole
+/// shape is row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    pub name: Name,
+    pub dtype: Dtype,
+    pub shape: Shape,
+    pub memory: Memory,
+    pub role: Role,
+    /// Where the user asked for it to be.
+    pub request: Option<Request>,
+    pub loc: Option<LocId>,
+}
+
+impl Buffer {
+    /// Partitions it occupies; 1 in HBM.
+    pub fn partitions(&self) -> u32 {
+        if self.memory.is_on_chip() {
+            self.shape[0]
+        } else {
+            1
+        }
+    }
+
+    /// Elements in each partition; all elements in HBM.
+    pub fn free_count(&self) -> u64 {
+        let skip = usize::from(self.memory.is_on_chip());
+        self.shape[skip..].iter().map(|&it| u64::from(it)).product()
+    }
+
+    /// Bytes in each partition; all bytes in HBM.
+    pub fn bytes(&self) -> u64 {
+        self.free_count() * u64::from(self.dtype.size())
+    }
+}
+
+/// `address=(partition, byte)` of `nl.ndarray`; for PSUM the byte is bank * 2048 + offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    pub partition: u32,
+    pub byte: u32,
+}
+
+/// One `[stride, count]` pair, in elements of the view's dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim {
+    pub stride: i32,
+    pub count: u32,
+}
+
+/// The most pairs a view has, the partition pair included.
+pub const MAX_DIMS: usize = 6;
+
+/// A window onto a buffer.
+///
+/// On chip, `dims[0]` is the partition pair: its count is the number of partitions, its stride is always 1 (partitions
+/// are contiguous), and `partition` is the first one, relative to the buffer's. The other pairs and `offset` count
+/// elements of `dtype` inside a partition. In HBM all pairs and `offset` count elements, and `partition` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct View {
+    pub buffer: BufferId,
+    pub dtype: Dtype,
+    rank: u8,
+    pub partition: u16,
+    pub offset: i64,
+    dims: [Dim; MAX_DIMS],
+}
+
+impl View {
+    /// Makes a view; `None` when there are more than [`MAX_DIMS`] pairs.
+    pub fn new(buffer: BufferId, dtype: Dtype, partition: u16, offset: i64, dims: &[Dim]) -> Option<View> {
+        let mut all = [Dim { stride: 0, count: 0 }; MAX_DIMS];
+        all.get_mut(..dims.len())?.copy_from_slice(dims);
+        Some(View {
+            buffer,
+            dtype,
+            rank: dims.len() as u8,
+            partition,
+            offset,
+            dims: all,
+        })
+    }
+
+    /// The view of all of a buffer.
+    pub fn whole(id: BufferId, buffer: &Buffer) -> View {
+        let mut dims = [Dim { stride: 1, count: 1 }; MAX_DIMS];
+        let mut stride = 1i64;
+        for (idx, &count) in buffer.shape.iter().enumerate().rev() {
+            // Shapes whose strides do not fit are refused when the buffer is made.
+            dims[idx] = Dim {
+                stride: stride as i32,
+                count,
+            };
+            stride *= i64::from(count);
+        }
+        if buffer.memory.is_on_chip() {
+            dims[0].stride = 1;
+        }
+        View {
+            buffer: id,
+            dtype: buffer.dtype,
+            rank: buffer.shape.len() as u8,
+            partition: 0,
+            offset: 0,
+            dims,
+        }
+    }
+
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims[..usize::from(self.rank)]
+    }
+
+    /// The pairs after the partition pair, for a view on chip.
+    pub fn free_dims(&self) -> &[Dim] {
+        &self.dims()[1..]
+    }
+
+    /// Number of partitions, for a view on chip.
+    pub fn partitions(&self) -> u32 {
+        self.dims[0].count
+    }
+
+    /// Elements per partition, for a view on chip.
+    pub fn free_count(&self) -> u64 {
+        self.free_dims().iter().map(|it| u64::from(it.count)).product()
+    }
+
+    /// All elements.
+    pub fn count(&self) -> u64 {
+        self.dims().iter().map(|it| u64::from(it.count)).product()
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?}:{} p{} +{} ",
+            self.buffer,
+            self.dtype.name(),
+            self.partition,
+            self.offset
+        )?;
+        f.debug_list()
+            .entries(self.dims().iter().map(|it| (it.stride, it.count)))
+            .finish()
+    }
+}
+
+/// The affine pattern of `iota` and `affine_select`: up to four `[step, count]` pairs, outermost first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern(pub Vec<Dim>);
+
+/// Where an instruction or a buffer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Loc {
+    pub span: Span,
+    /// The call or loop around it.
+    pub parent: Option<LocId>,
+    pub frame: Frame,
+}
+
+/// What a [`Loc`] stands for in the chain of parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Frame {
+    /// The place itself.
+    Here,
+    /// The call whose callee holds the child.
+    Call,
+    /// One iteration of an unrolled loop.
+    Iteration(u32),
+}
+
+/// One instruction: a row of the table applied to operands, which stand in the row's call order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inst {
+    pub op: Op,
+    /// The engine that executes it; for a DMA the queue that issues it.
+    pub engine: Engine,
+    pub loc: Option<LocId>,
+    pub args: [Arg; MAX_ARGS],
+}
+
+/// A value the kernel returns: a name for files and messages, and the buffer that holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultValue {
+    pub name: String,
+    pub buffer: BufferId,
+}
+
+/// A specialised kernel: instructions in source order over named buffers.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub name: String,
+    /// The name of the target it was specialised for.
+    pub target: &'static str,
+    pub buffers: Vec<Buffer>,
+    views: Vec<View>,
+    view_ids: FxHashMap<View, ViewId>,
+    patterns: Vec<Pattern>,
+    pub insts: Vec<Inst>,
+    pub locs: Vec<Loc>,
+    pub results: Vec<ResultValue>,
+}
+
+impl Program {
+    pub fn new(name: impl Into<String>, target: &'static str) -> Program {
+        Program {
+            name: name.into(),
+            target,
+            buffers: Vec::new(),
+            views: Vec::new(),
+            view_ids: FxHashMap::default(),
+            patterns: Vec::new(),
+            insts: Vec::new(),
+            locs: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+
+    pub fn add_buffer(&mut self, buffer: Buffer) -> BufferId {
+        self.buffers.push(buffer);
+        BufferId::new(self.buffers.len() - 1)
+    }
+
+    /// Interns a view.
+    pub fn add_view(&mut self, view: View) -> ViewId {
+        *self.view_ids.entry(view).or_insert_with(|| {
+            self.views.push(view);
+            ViewId::new(self.views.len() - 1)
+        })
+    }
+
+    /// Interns a pattern; programs have few of them.
+    pub fn add_pattern(&mut self, pattern: Pattern) -> PatternId {
+        let known = self.patterns.iter().position(|it| *it == pattern);
+        PatternId::new(known.unwrap_or_else(|| {
+            self.patterns.push(pattern);
+            self.patterns.len() - 1
+        }))
+    }
+
+    pub fn add_loc(&mut self, loc: Loc) -> LocId {
+        self.locs.push(loc);
+        LocId::new(self.locs.len() - 1)
+    }
+
+    pub fn add_inst(&mut self, inst: Inst) -> InstId {
+        self.insts.push(inst);
+        InstId::new(self.insts.len() - 1)
+    }
+
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// Instructions with their ids, in program order.
+    pub fn iter(&self) -> impl Iterator<Item = (InstId, &Inst)> {
+        self.insts
+            .iter()
+            .enumerate()
+            .map(|(idx, it)| (InstId::new(idx), it))
+    }
+
+    /// The view operands of an instruction with what is done to each, in operand order.
+    pub fn accesses<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (crate::isa::Access, &'a View)> {
+        inst.op
+            .row()
+            .operands
+            .iter()
+            .zip(&inst.args)
+            .filter_map(|(operand, arg)| {
+                let Arg::View(id) = arg else { return None };
+                let tile = operand.kind.tile().expect("only tile operands hold views");
+                let overwrites = inst.op == Op::NcMatmul
+                    && inst
+                        .args
+                        .contains(&Arg::Accumulate(crate::isa::Accumulate::Overwrite));
+                let access = if tile.access == crate::isa::Access::ReadWrite && overwrites {
+                    crate::isa::Access::Write
+                } else {
+                    tile.access
+                };
+                Some((access, &self[*id]))
+            })
+    }
+
+    /// The memory a view lies in.
+    pub fn memory(&self, view: &View) -> Memory {
+        self[view.buffer].memory
+    }
+
+    /// The source span of a location, without its parents.
+    pub fn span(&self, loc: Option<LocId>) -> Option<Span> {
+        loc.map(|it| self[it].span)
+    }
+}
+
+macro_rules! indexed {
+    ($( $id:ident $field:ident $item:ident; )*) => { $(
+        impl Index<$id> for Program {
+            type Output = $item;
+
+            fn index(&self, id: $id) -> &$item {
+                &self.$field[id.index()]
+            }
+        }
+    )* };
+}
+
+indexed! {
+    BufferId buffers Buffer;
+    ViewId views View;
+    PatternId patterns Pattern;
+    InstId insts Inst;
+    LocId locs Loc;
+}
+
+/// Where a buffer lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// Byte address in the core's HBM window.
+    Hbm { address: u64 },
+    /// Partitions `partition..partition + partitions`, bytes `start..end` of each.
+    OnChip {
+        partition: u16,
+        partitions: u16,
+        start: u32,
+        end: u32,
+    },
+}
+
+/// An address for every buffer.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Placement {
+    /// Indexed by [`BufferId`].
+    pub regions: Vec<Region>,
+    /// Highest number of bytes per partition that is live at once, in SBUF and PSUM.
+    pub sbuf_peak_bytes: u32,
+    pub psum_peak_bytes: u32,
+}
+
+impl Placement {
+    pub fn region(&self, id: BufferId) -> Region {
+        self.regions[id.index()]
+    }
+}
+
+/// PSUM words that a matmul with `accumulate=auto` overwrites because no matmul has written them yet.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct FirstWrites {
+    /// For each such instruction (ascending): physical partition, first byte and end byte of each range.
+    pub ranges: Vec<(InstId, Vec<FirstWrite>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstWrite {
+    pub partition: u16,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// One entry of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Inst(InstId),
+    /// Blocks the queue until `from` has signalled this queue `count` times in all.
+    Wait {
+        from: Engine,
+        count: u32,
+    },
+    /// The `count`-th signal of this queue to `to`; it counts when all that stands above it in this queue is complete,
+    /// transfers issued above it included.
+    Signal {
+        to: Engine,
+        count: u32,
+    },
+}
+
+/// A queue per engine.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Schedule {
+    /// Indexed by [`Engine`].
+    pub queues: [Vec<Step>; N_ENGINES],
+}

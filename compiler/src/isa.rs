@@ -1,0 +1,568 @@
+//! The instruction set of NeuronCore-v2, as data.
+//!
+//! Gives the row types, the operator tables and lookups by name; the rows stand in `isa/table.rs`. Call binding, IR
+//! parser and printer, verifier, scheduler, timing, `nk isa` and the coverage test all read rows. Holds no behaviour:
+//! what an instruction computes is in the runtime's `lower` and `reference`.
+
+pub mod table;
+
+use crate::dtype::Dtype;
+
+/// An engine of the core, which is also the queue its instructions stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Engine {
+    Tensor,
+    Vector,
+    Scalar,
+    Gpsimd,
+    /// Sequencer only: issues DMA transfers.
+    Sync,
+}
+
+pub const N_ENGINES: usize = 5;
+
+/// Every engine with the name that IR text and messages use.
+pub const ENGINES: &[(Engine, &str)] = &[
+    (Engine::Tensor, "tensor"),
+    (Engine::Vector, "vector"),
+    (Engine::Scalar, "scalar"),
+    (Engine::Gpsimd, "gpsimd"),
+    (Engine::Sync, "sync"),
+];
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        ENGINES[self as usize].1
+    }
+
+    pub fn from_name(name: &str) -> Option<Engine> {
+        ENGINES.iter().find(|it| it.1 == name).map(|it| it.0)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Memory {
+    Hbm,
+    Sbuf,
+    Psum,
+}
+
+pub const MEMORIES: &[(Memory, &str)] = &[
+    (Memory::Hbm, "hbm"),
+    (Memory::Sbuf, "sbuf"),
+    (Memory::Psum, "psum"),
+];
+
+impl Memory {
+    pub fn name(self) -> &'static str {
+        MEMORIES[self as usize].1
+    }
+
+    pub fn from_name(name: &str) -> Option<Memory> {
+        MEMORIES.iter().find(|it| it.1 == name).map(|it| it.0)
+    }
+
+    pub fn is_on_chip(self) -> bool {
+        self != Memory::Hbm
+    }
+}
+
+/// The first NeuronCore generation that has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Generation {
+    V2,
+    V3,
+    V4,
+}
+
+/// One row of the instruction table.
+#[derive(Debug)]
+pub struct Row {
+    pub op: Op,
+    pub name: &'static str,
+    /// Engines that may execute it, the default first. For a DMA row: the queues that may issue it.
+    pub engines: &'static [Engine],
+    pub unit: Unit,
+    pub since: Generation,
+    /// Operands in call order; `dst` is always the first.
+    pub operands: &'static [Operand],
+    /// Keywords of the call that are no operands of the instruction: they are checked and resolved when it is made.
+    pub call_only: &'static [&'static str],
+    /// What the verifier checks beyond what the operands say.
+    pub rules: &'static [Rule],
+    pub cost: Cost,
+    pub basis: Basis,
+    /// One paragraph for `nk isa`.
+    pub doc: &'static str,
+}
+
+/// What does the work of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The engine in whose queue it stands.
+    Engine,
+    /// The DMA engines; the queue only triggers them.
+    Dma,
+}
+
+#[derive(Debug)]
+pub struct Operand {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// `None`: must be given.
+    pub default: Option<Arg>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A view.
+    Tile(Tile),
+    /// A view with one element per partition, broadcast along the free axis.
+    Column(Tile),
+    /// A column or an immediate.
+    ColumnOrScalar(Tile),
+    /// A view of the destination's shape or an immediate.
+    TileOrScalar(Tile),
+    /// An ALU operator of the set.
+    Alu(AluSet),
+    /// A function of the Scalar engine.
+    Act,
+    ReduceCmd,
+    Bool,
+    Int,
+    /// An immediate number.
+    Scalar,
+    /// Up to four `[step, count]` pairs, outermost first.
+    Pattern,
+    /// The trailing free axes that are reduced.
+    Axes,
+    /// Two small integers.
+    Pair,
+    Accumulate,
+}
+
+/// What a view operand may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    pub access: Access,
+    pub memories: &'static [Memory],
+    pub dtypes: DtypeSet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    /// Keeps some of its old bits, so it is read and written.
+    ReadWrite,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DtypeSet {
+    Any,
+    F32,
+    /// f32, bf16, f16: what the Scalar engine's bias takes.
+    Bias,
+    /// What the PE array multiplies.
+    Matmul,
+    /// u8, u16, u32.
+    Unsigned,
+    Int,
+}
+
+impl DtypeSet {
+    pub fn contains(self, dtype: Dtype) -> bool {
+        match self {
+            DtypeSet::Any => true,
+            DtypeSet::F32 => dtype == Dtype::F32,
+            DtypeSet::Bias => matches!(dtype, Dtype::F32 | Dtype::Bf16 | Dtype::F16),
+            DtypeSet::Matmul => dtype.is_float() && dtype != Dtype::F8e3m4,
+            DtypeSet::Unsigned => matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::U32),
+            DtypeSet::Int => dtype.is_int(),
+        }
+    }
+
+    /// The set in words, for messages.
+    pub fn words(self) -> &'static str {
+        match self {
+            DtypeSet::Any => "any dtype",
+            DtypeSet::F32 => "float32",
+            DtypeSet::Bias => "float32, bfloat16 or float16",
+            DtypeSet::Matmul => "float32, tfloat32, bfloat16, float16, float8_e4m3 or float8_e5m2",
+            DtypeSet::Unsigned => "uint8, uint16 or uint32",
+            DtypeSet::Int => "an integer dtype",
+        }
+    }
+}
+
+/// Operators an operand may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AluSet {
+    /// Two operands, arithmetic or bits.
+    Binary,
+    /// Two operands, arithmetic.
+    Arithmetic,
+    /// One or two operands.
+    Any,
+    /// Legal in a reduction of `tensor_reduce`.
+    Reduction,
+    Comparison,
+    /// What the Scalar engine's accumulator can do on v2: `add`.
+    Add,
+}
+
+impl AluSet {
+    pub fn contains(self, op: AluOp) -> bool {
+        let facts = op.facts();
+        match self {
+            AluSet::Binary => !facts.unary,
+            AluSet::Arithmetic => !facts.unary && facts.class == AluClass::Arithmetic,
+            AluSet::Any => true,
+            AluSet::Reduction => facts.reduces,
+            AluSet::Comparison => facts.compares,
+            AluSet::Add => op == AluOp::Add,
+        }
+    }
+}
+
+/// A rule of one instruction that its operands' facts do not say. The verifier has one function per rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Every tile has `dst`'s partition count and elements per partition; every column its partition count.
+    Elementwise,
+    /// The two operands (by position) are not both in PSUM.
+    NotBothPsum(usize, usize),
+    /// The two operands (by position) have one dtype.
+    SameDtype(usize, usize),
+    /// Stationary `[K, M]`, moving `[K, N]`, dst `[M, N]`, with the limits of the PE array; dst is f32 in one bank.
+    Matmul,
+    /// dst `[F, P]` of data `[P, F]`, with the limits of the engine that does it.
+    Transpose,
+    /// dst's free count is data's divided by the reduced count; the axes are the trailing ones.
+    Reduce,
+    /// Source and destination have the same number of elements.
+    SameCount,
+    /// dst's shape is src's, permuted.
+    DmaTranspose,
+    /// The pattern's product is the free count of dst.
+    PatternCount,
+    /// A bit operator needs integers throughout and the Vector engine; bit and arithmetic operators do not mix.
+    AluClasses,
+    /// On v2 `bias` may not stand beside `op=reciprocal`.
+    NoBiasWithReciprocal,
+    /// `reduce_res` and `reduce_cmd` need `reduce_op`; `reduce_op` is `add` on v2.
+    ActivationReduce,
+    /// An integer dst takes an integer value.
+    MemsetValue,
+    /// A GpSimd operand may not be in PSUM.
+    GpsimdNoPsum,
+}
+
+/// How long the executing engine is busy. Formulas are in `isa.md` §3.1 and `timing.md` §1.2; `cost.rs` evaluates them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// One element per partition per cycle, with the floor of the initiation interval.
+    Elementwise,
+    /// `Elementwise`, plus one interval when the accumulator is read.
+    Activation,
+    /// `Activation` with the accumulator always read.
+    ActivationReduce,
+    /// Two streams: full rate when exactly one of the two operands (by position) is in PSUM, else half.
+    TwoStreams(usize, usize),
+    /// Eight cycles an element.
+    Reciprocal,
+    /// One element a cycle of the input.
+    Reduce,
+    /// A GpSimd kernel: start-up plus one cycle an element.
+    Gpsimd,
+    /// Full rate, half the cycles for zero into a 16-bit destination.
+    Memset,
+    Matmul,
+    Transpose,
+    /// The DMA model of `timing.md` §4.
+    Dma,
+    /// One descriptor an element.
+    DmaTranspose,
+}
+
+/// How well a figure is known. The share of modelled time that rests on guesses is printed with every result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    Published,
+    Derived,
+    Guess,
+}
+
+/// The value of one operand of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arg {
+    /// An optional operand that was left out.
+    Absent,
+    View(crate::ir::ViewId),
+    Float(f32),
+    Int(i32),
+    /// An immediate above `i32::MAX`.
+    Uint(u32),
+    Bool(bool),
+    Alu(AluOp),
+    Act(ActFn),
+    ReduceCmd(ReduceCmd),
+    Pattern(crate::ir::PatternId),
+    /// Bit `k` is set when axis `k` of the data view is reduced.
+    Axes(u8),
+    Pair(u8, u8),
+    Accumulate(Accumulate),
+}
+
+/// What a matmul does with the PSUM words it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulate {
+    Overwrite,
+    Add,
+    /// Words that no matmul has written since allocation are overwritten, the others are added to.
+    Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ReduceCmd {
+    Idle,
+    Reset,
+    Reduce,
+    ResetReduce,
+    LoadReduce,
+}
+
+pub const REDUCE_CMDS: &[(ReduceCmd, &str)] = &[
+    (ReduceCmd::Idle, "idle"),
+    (ReduceCmd::Reset, "reset"),
+    (ReduceCmd::Reduce, "reduce"),
+    (ReduceCmd::ResetReduce, "reset_reduce"),
+    (ReduceCmd::LoadReduce, "load_reduce"),
+];
+
+/// How an ALU operator treats its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AluClass {
+    /// Through f32.
+    Arithmetic,
+    /// On raw bits of integers.
+    Bits,
+}
+
+/// The facts of one ALU operator (`isa.md` §5.2).
+#[derive(Debug)]
+pub struct AluFacts {
+    pub op: AluOp,
+    /// The name in NKI (`nl.add`) and in IR text.
+    pub name: &'static str,
+    /// Other spellings that real kernels use (`np.add` maps by name; these are extra).
+    pub aliases: &'static [&'static str],
+    pub class: AluClass,
+    pub unary: bool,
+    pub reduces: bool,
+    pub compares: bool,
+    /// Only GpSimd computes it (the Scalar engine may, in `activation`).
+    pub gpsimd_only: bool,
+}
+
+macro_rules! alu_ops {
+    ($( $op:ident $name:literal $aliases:expr, $class:ident, $unary:literal, $reduces:literal, $compares:literal, $gpsimd:literal; )*) => {
+        /// An ALU operator of the Vector and GpSimd engines.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum AluOp { $($op),* }
+
+        /// Every ALU operator, in declaration order.
+        pub const ALU_OPS: &[AluFacts] = &[ $( AluFacts {
+            op: AluOp::$op, name: $name, aliases: $aliases, class: AluClass::$class,
+            unary: $unary, reduces: $reduces, compares: $compares, gpsimd_only: $gpsimd,
+        } ),* ];
+    };
+}
+
+// op, name, aliases, class, unary, reduces, compares, GpSimd only
+alu_ops! {
+    Add          "add"           &[],        Arithmetic, false, true,  false, false;
+    Subtract     "subtract"      &[],        Arithmetic, false, true,  false, false;
+    Multiply     "multiply"      &[],        Arithmetic, false, true,  false, false;
+    Maximum      "maximum"       &["max"],   Arithmetic, false, true,  false, false;
+    Minimum      "minimum"       &["min"],   Arithmetic, false, true,  false, false;
+    Equal        "equal"         &[],        Arithmetic, false, false, true,  false;
+    NotEqual     "not_equal"     &[],        Arithmetic, false, false, true,  false;
+    GreaterEqual "greater_equal" &[],        Arithmetic, false, false, true,  false;
+    Greater      "greater"       &[],        Arithmetic, false, false, true,  false;
+    LessEqual    "less_equal"    &[],        Arithmetic, false, false, true,  false;
+    Less         "less"          &[],        Arithmetic, false, false, true,  false;
+    LogicalAnd   "logical_and"   &[],        Arithmetic, false, true,  false, false;
+    LogicalOr    "logical_or"    &[],        Arithmetic, false, true,  false, false;
+    LogicalXor   "logical_xor"   &[],        Arithmetic, false, true,  false, false;
+    LogicalNot   "logical_not"   &[],        Arithmetic, true,  false, false, false;
+    Power        "power"         &["pow"],   Arithmetic, false, false, false, true;
+    Abs          "abs"           &[],        Arithmetic, true,  false, false, false;
+    Rsqrt        "rsqrt"         &[],        Arithmetic, true,  false, false, true;
+    Reciprocal   "reciprocal"    &[],        Arithmetic, true,  false, false, false;
+    Divide       "divide"        &[],        Arithmetic, false, false, false, false;
+    BitwiseNot   "invert"        &["bitwise_not"], Bits, true,  false, false, false;
+    BitwiseAnd   "bitwise_and"   &[],        Bits,       false, true,  false, false;
+    BitwiseOr    "bitwise_or"    &[],        Bits,       false, true,  false, false;
+    BitwiseXor   "bitwise_xor"   &[],        Bits,       false, true,  false, false;
+    ShiftLeft    "left_shift"    &[],        Bits,       false, false, false, false;
+    ShiftRight   "right_shift"   &[],        Bits,       false, false, false, false;
+}
+
+impl AluOp {
+    pub fn facts(self) -> &'static AluFacts {
+        &ALU_OPS[self as usize]
+    }
+
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    pub fn from_name(name: &str) -> Option<AluOp> {
+        ALU_OPS
+            .iter()
+            .find(|it| it.name == name || it.aliases.contains(&name))
+            .map(|it| it.op)
+    }
+}
+
+/// A set of Scalar-engine functions whose tables are loaded together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActTable {
+    /// In every set.
+    Common,
+    ReciprocalSqrt,
+    LogExp,
+    Reciprocal,
+    Gelu,
+    Others,
+}
+
+/// The facts of one Scalar-engine function (`isa.md` §5.1).
+#[derive(Debug)]
+pub struct ActFacts {
+    pub op: ActFn,
+    pub name: &'static str,
+    pub table: ActTable,
+    /// Inputs outside are garbage by contract.
+    pub valid: (f32, f32),
+}
+
+macro_rules! act_fns {
+    ($( $op:ident $name:literal $table:ident $lo:expr, $hi:expr; )*) => {
+        /// A function of the Scalar engine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum ActFn { $($op),* }
+
+        /// Every Scalar-engine function, in declaration order.
+        pub const ACT_FNS: &[ActFacts] =
+            &[ $( ActFacts { op: ActFn::$op, name: $name, table: ActTable::$table, valid: ($lo, $hi) } ),* ];
+    };
+}
+
+const NEG: f32 = f32::NEG_INFINITY;
+const POS: f32 = f32::INFINITY;
+
+// Membership of the table sets is not published (Q29): functions are grouped by the names seen in compiled kernels.
+act_fns! {
+    Copy               "copy"                  Common         NEG, POS;
+    Square             "square"                Common         NEG, POS;
+    Abs                "abs"                   Common         NEG, POS;
+    Sign               "sign"                  Common         NEG, POS;
+    Relu               "relu"                  Common         NEG, POS;
+    Exp                "exp"                   LogExp         NEG, POS;
+    Log                "log"                   LogExp         5.421_011e-20, 1.844_674_4e19;
+    Softplus           "softplus"              LogExp         NEG, POS;
+    Sigmoid            "sigmoid"               LogExp         NEG, POS;
+    Silu               "silu"                  LogExp         NEG, POS;
+    SiluDx             "silu_dx"               LogExp         NEG, POS;
+    Tanh               "tanh"                  LogExp         NEG, POS;
+    Mish               "mish"                  LogExp         NEG, POS;
+    Gelu               "gelu"                  Gelu           NEG, POS;
+    GeluDx             "gelu_dx"               Gelu           NEG, POS;
+    GeluApprxTanh      "gelu_apprx_tanh"       Gelu           NEG, POS;
+    GeluApprxSigmoid   "gelu_apprx_sigmoid"    Gelu           NEG, POS;
+    GeluApprxSigmoidDx "gelu_apprx_sigmoid_dx" Gelu           NEG, POS;
+    Erf                "erf"                   Gelu           NEG, POS;
+    ErfDx              "erf_dx"                Gelu           NEG, POS;
+    Sin                "sin"                   Others         -std::f32::consts::PI, std::f32::consts::PI;
+    Arctan             "arctan"                Others         -std::f32::consts::FRAC_PI_2, std::f32::consts::FRAC_PI_2;
+    Sqrt               "sqrt"                  ReciprocalSqrt 1.203_706_2e-35, 3.323_07e35;
+    Rsqrt              "rsqrt"                 ReciprocalSqrt 6.462_349e-27, 1.584_563_3e29;
+    Reciprocal         "reciprocal"            Reciprocal     -4.398_046_5e12, 4.398_046_5e12;
+}
+
+impl ActFn {
+    pub fn facts(self) -> &'static ActFacts {
+        &ACT_FNS[self as usize]
+    }
+
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    pub fn from_name(name: &str) -> Option<ActFn> {
+        ACT_FNS.iter().find(|it| it.name == name).map(|it| it.op)
+    }
+}
+
+/// The most operands a row has.
+pub const MAX_ARGS: usize = 10;
+
+pub use table::{Op, ROWS};
+
+impl Op {
+    pub fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    pub fn from_name(name: &str) -> Option<Op> {
+        ROWS.iter().find(|it| it.name == name).map(|it| it.op)
+    }
+}
+
+impl Row {
+    /// Position of an operand by name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.operands.iter().position(|it| it.name == name)
+    }
+}
+
+impl Kind {
+    /// The facts of the view this operand may be, if it may be one.
+    pub fn tile(&self) -> Option<Tile> {
+        match self {
+            Kind::Tile(tile) | Kind::Column(tile) | Kind::ColumnOrScalar(tile) | Kind::TileOrScalar(tile) => {
+                Some(*tile)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_in_declaration_order() {
+        for (idx, it) in ROWS.iter().enumerate() {
+            assert_eq!(it.op as usize, idx, "{}", it.name);
+            assert!(it.operands.len() <= MAX_ARGS, "{}", it.name);
+            assert_eq!(it.operands[0].name, "dst", "{}", it.name);
+        }
+        assert!(ALU_OPS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));
+        assert!(ACT_FNS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));
+        assert!(ENGINES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
+        assert!(MEMORIES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
+    }
+}
