@@ -191,3 +191,53 @@ pub fn quote(text: &str) -> String {
     out.push('"');
     out
 }
+
+/// The candidate that a misspelt word was most likely meant to be.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    // One typing mistake for each four letters, and one more.
+    let limit = 1 + word.len() / 4;
+    candidates
+        .map(|it| (edit_distance(word, it), it))
+        .filter(|it| it.0 <= limit)
+        .min()
+        .map(|it| it.1)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other, in bytes.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (row, &a) in left.iter().enumerate() {
+        let mut line = vec![row + 1];
+        for (column, &b) in right.iter().enumerate() {
+            let mut least = (last[column] + usize::from(a != b))
+                .min(last[column + 1] + 1)
+                .min(line[column] + 1);
+            if row > 0 && column > 0 && a == right[column - 1] && left[row - 1] == b {
+                least = least.min(before_last[column - 1] + 1);
+            }
+            line.push(least);
+        }
+        before_last = std::mem::replace(&mut last, line);
+    }
+    last[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_forgives_typing_mistakes_only() {
+        let known = ["nc_matmul", "nc_transpose", "memset"];
+        let nearest = |word| nearest(word, known.into_iter());
+        assert_eq!(nearest("nc_matmull"), Some("nc_matmul"));
+        assert_eq!(nearest("mesmet"), Some("memset"));
+        assert_eq!(nearest("softmax"), None);
+    }
+}

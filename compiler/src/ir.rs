@@ -4,6 +4,7 @@
 //! (an address for every buffer), `check` adds [`FirstWrites`], `schedule` adds a [`Schedule`] (a queue per engine,
 //! with semaphores). Nothing here is changed after it is made, and nothing holds `Rc`: a program can cross threads.
 
+use crate::diagnostic::quote;
 use crate::dtype::Dtype;
 use crate::isa::{Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
 use crate::source::Span;
@@ -86,7 +87,7 @@ impl fmt::Debug for Shape {
 /// A buffer's name: the word from the source and, inside unrolled loops, the numbers of the iterations.
 ///
 /// Names are unique in a program; a second tensor of the same name in the same iteration gets `copy` = 2, 3, …
-/// Text: `%base`, `%base.0.3`, `%base.0.3'2`.
+/// Text: `%base`, `%base.0.3`, `%base.0.3'2`; a base that is no word is quoted, `%"my base"`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name {
     pub base: Arc<str>,
@@ -104,9 +105,20 @@ impl Name {
     }
 }
 
+/// Whether IR text can hold it without quotation marks.
+pub fn is_word(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|it| it.is_alphabetic() || it == '_')
+        && chars.all(|it| it.is_alphanumeric() || it == '_')
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.base)?;
+        if is_word(&self.base) {
+            write!(f, "%{}", self.base)?;
+        } else {
+            write!(f, "%{}", quote(&self.base))?;
+        }
         for it in self.instance.iter().flat_map(|it| it.iter()) {
             write!(f, ".{it}")?;
         }
@@ -215,7 +227,8 @@ impl View {
 
     /// The view of all of a buffer.
     pub fn whole(id: BufferId, buffer: &Buffer) -> View {
-        let mut dims = [Dim { stride: 1, count: 1 }; MAX_DIMS];
+        // Pairs past the rank stay as `new` leaves them: equal views must be equal bit for bit to be interned once.
+        let mut dims = [Dim { stride: 0, count: 0 }; MAX_DIMS];
         let mut stride = 1i64;
         for (idx, &count) in buffer.shape.iter().enumerate().rev() {
             // Shapes whose strides do not fit are refused when the buffer is made.
@@ -223,7 +236,7 @@ impl View {
                 stride: stride as i32,
                 count,
             };
-            stride *= i64::from(count);
+            stride = stride.saturating_mul(i64::from(count));
         }
         if buffer.memory.is_on_chip() {
             dims[0].stride = 1;

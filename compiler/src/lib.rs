@@ -10,3 +10,4 @@ pub mod dtype;
 pub mod isa;
 pub mod target;
 pub mod ir;
+pub mod text;

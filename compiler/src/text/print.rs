@@ -1,0 +1,310 @@
+//! Programs, placements and schedules as IR text.
+//!
+//! Takes the tables of any stage, gives canonical text: everything that follows from the instruction table or from the
+//! buffers (default operands, default engines, views of whole buffers) is left out. Never fails.
+
+use super::order::QUEUE_ORDER;
+use super::window::{self, Item};
+use super::{ACCUMULATES, PrintOptions, SPECIAL_FLOATS};
+use crate::diagnostic::quote;
+use crate::ir::{
+    Buffer, BufferId, Dim, Inst, InstId, Placement, Program, Region, Role, Schedule, Step, View, is_word,
+};
+use crate::isa::{Arg, Engine, Kind, Operand, REDUCE_CMDS};
+use crate::source::{Sources, Span};
+use std::fmt::Write;
+
+/// The text of a program at the stage it has reached.
+pub fn print(
+    program: &Program,
+    placement: Option<&Placement>,
+    schedule: Option<&Schedule>,
+    options: PrintOptions,
+) -> String {
+    let mut out = String::with_capacity(80 * (program.buffers.len() + program.insts.len()) + 80);
+    push_header(&mut out, program);
+    for (idx, buffer) in program.buffers.iter().enumerate() {
+        push_buffer(
+            &mut out,
+            buffer,
+            placement.map(|it| it.region(BufferId::new(idx))),
+        );
+    }
+    push_results(&mut out, program);
+    match schedule {
+        Some(schedule) => {
+            for engine in QUEUE_ORDER {
+                push_queue(&mut out, program, engine, schedule, options);
+            }
+        }
+        None => {
+            out.push_str("\nbody {\n");
+            for (id, _) in program.iter() {
+                push_inst_line(&mut out, program, id, options);
+            }
+            out.push_str("}\n");
+        }
+    }
+    out
+}
+
+/// One instruction as IR text, without its span and cycles.
+pub fn print_inst(program: &Program, inst: &Inst) -> String {
+    let mut out = String::new();
+    push_inst(&mut out, program, inst);
+    out
+}
+
+/// A view as IR text.
+pub fn print_view(program: &Program, view: &View) -> String {
+    let mut out = String::new();
+    push_view(&mut out, program, view);
+    out
+}
+
+/// Appends formatted text; writing to a `String` cannot fail.
+macro_rules! push {
+    ($out:expr, $($format:tt)*) => {
+        write!($out, $($format)*).expect("a string takes any text")
+    };
+}
+
+fn push_header(out: &mut String, program: &Program) {
+    out.push_str("kernel %");
+    push_word(out, &program.name);
+    push!(out, " for {}\n", program.target);
+    if !program.buffers.is_empty() || results_are_unusual(program) {
+        out.push('\n');
+    }
+}
+
+/// A word, or quoted text when it is none.
+fn push_word(out: &mut String, text: &str) {
+    if is_word(text) {
+        out.push_str(text);
+    } else {
+        out.push_str(&quote(text));
+    }
+}
+
+fn push_buffer(out: &mut String, buffer: &Buffer, region: Option<Region>) {
+    let role = match buffer.role {
+        Role::In => "in",
+        Role::Out => "out",
+        Role::Local => "buf",
+    };
+    push!(out, "{role} {}: {}[", buffer.name, buffer.dtype.name());
+    push_list(out, buffer.shape.iter(), |out, it| push!(out, "{it}"));
+    push!(out, "] @ {}", buffer.memory.name());
+    match region {
+        Some(Region::Hbm { address }) => push!(out, "[{address:#x}:{:#x}]", address + buffer.bytes()),
+        Some(Region::OnChip {
+            partition,
+            partitions,
+            start,
+            end,
+        }) => push!(
+            out,
+            "[{partition}:{}, {start:#x}:{end:#x}]",
+            u32::from(partition) + u32::from(partitions)
+        ),
+        None => {}
+    }
+    if let Some(request) = buffer.request {
+        push!(out, ", address=({}, {:#x})", request.partition, request.byte);
+    }
+    out.push('\n');
+}
+
+/// What `results` are when the text says nothing: the `out` buffers in order, under their own names.
+pub fn usual_results(buffers: &[Buffer]) -> Vec<(BufferId, String)> {
+    let outs = buffers.iter().enumerate().filter(|(_, it)| it.role == Role::Out);
+    outs.map(|(idx, it)| (BufferId::new(idx), usual_result_name(it)))
+        .collect()
+}
+
+/// A result's name when the text gives none.
+pub fn usual_result_name(buffer: &Buffer) -> String {
+    buffer.name.to_string().split_off(1)
+}
+
+fn results_are_unusual(program: &Program) -> bool {
+    let usual = usual_results(&program.buffers);
+    !usual
+        .iter()
+        .map(|(id, name)| (*id, name.as_str()))
+        .eq(program.results.iter().map(|it| (it.buffer, it.name.as_str())))
+}
+
+fn push_results(out: &mut String, program: &Program) {
+    if !results_are_unusual(program) {
+        return;
+    }
+    out.push_str("return");
+    let mut separator = " ";
+    for result in &program.results {
+        let buffer = &program[result.buffer];
+        push!(out, "{separator}{}", buffer.name);
+        if result.name != usual_result_name(buffer) {
+            out.push_str(" as ");
+            push_word(out, &result.name);
+        }
+        separator = ", ";
+    }
+    out.push('\n');
+}
+
+fn push_queue(
+    out: &mut String,
+    program: &Program,
+    engine: Engine,
+    schedule: &Schedule,
+    options: PrintOptions,
+) {
+    let steps = &schedule.queues[engine as usize];
+    if steps.is_empty() {
+        return;
+    }
+    push!(out, "\nqueue {} {{\n", engine.name());
+    for step in steps {
+        match *step {
+            Step::Inst(id) => push_inst_line(out, program, id, options),
+            Step::Wait { from, count } => push!(out, "  wait {} {count}\n", from.name()),
+            Step::Signal { to, count } => push!(out, "  signal {} {count}\n", to.name()),
+        }
+    }
+    out.push_str("}\n");
+}
+
+fn push_inst_line(out: &mut String, program: &Program, id: InstId, options: PrintOptions) {
+    let inst = &program[id];
+    out.push_str("  ");
+    push_inst(out, program, inst);
+    if let Some(cycles) = options.cycles {
+        push!(out, " ~{}", cycles(id));
+    }
+    if let (Some(sources), Some(span)) = (options.spans, program.span(inst.loc)) {
+        push_span(out, sources, span);
+    }
+    out.push('\n');
+}
+
+fn push_span(out: &mut String, sources: &Sources, span: Span) {
+    let (line, column) = sources.line_column(span.file, span.start);
+    let (end_line, end_column) = sources.line_column(span.file, span.end);
+    push!(out, " at {line}:{column}..{end_line}:{end_column}");
+}
+
+fn push_inst(out: &mut String, program: &Program, inst: &Inst) {
+    let row = inst.op.row();
+    push_arg(out, program, &inst.args[0]);
+    push!(out, " <- {}", row.name);
+    let operands = || row.operands.iter().zip(&inst.args).skip(1);
+    let mut separator = " ";
+    for (_, arg) in operands().filter(|(operand, _)| is_positional(operand)) {
+        out.push_str(separator);
+        push_arg(out, program, arg);
+        separator = ", ";
+    }
+    for (operand, arg) in operands().filter(|(operand, _)| !is_positional(operand)) {
+        if *arg == operand.default.unwrap_or(Arg::Absent) {
+            continue;
+        }
+        push!(out, "{separator}{}=", operand.name);
+        push_arg(out, program, arg);
+        separator = ", ";
+    }
+    if inst.engine != row.engines[0] {
+        push!(out, " on {}", inst.engine.name());
+    }
+}
+
+/// Required tiles stand without a name; every other operand is `name=value`.
+pub fn is_positional(operand: &Operand) -> bool {
+    matches!(operand.kind, Kind::Tile(_)) && operand.default.is_none()
+}
+
+fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
+    match arg {
+        Arg::Absent => out.push_str("none"),
+        Arg::View(id) => push_view(out, program, &program[*id]),
+        Arg::Float(value) => push_float(out, *value),
+        Arg::Int(value) => push!(out, "{value}"),
+        Arg::Uint(value) => push!(out, "{value}"),
+        Arg::Bool(value) => push!(out, "{value}"),
+        Arg::Alu(op) => out.push_str(op.name()),
+        Arg::Act(op) => out.push_str(op.name()),
+        Arg::ReduceCmd(cmd) => out.push_str(REDUCE_CMDS[*cmd as usize].1),
+        Arg::Pattern(id) => push_pattern(out, &program[*id].0),
+        Arg::Axes(bits) => push_axes(out, *bits),
+        Arg::Pair(first, second) => push!(out, "({first}, {second})"),
+        Arg::Accumulate(accumulate) => {
+            let known = ACCUMULATES.iter().find(|it| it.0 == *accumulate);
+            out.push_str(known.expect("the table lists every way to accumulate").1);
+        }
+    }
+}
+
+/// The shortest decimal that reads back exactly.
+fn push_float(out: &mut String, value: f32) {
+    if value.is_nan() {
+        out.push_str("nan");
+    } else if let Some((_, word)) = SPECIAL_FLOATS.iter().find(|it| it.0 == value) {
+        out.push_str(word);
+    } else {
+        push!(out, "{value:?}");
+    }
+}
+
+/// `count*step + …`; nothing at all is written `0`.
+fn push_pattern(out: &mut String, dims: &[Dim]) {
+    if dims.is_empty() {
+        out.push('0');
+    }
+    for (idx, dim) in dims.iter().enumerate() {
+        let separator = if idx == 0 { "" } else { " + " };
+        push!(out, "{separator}{}*{}", dim.count, dim.stride);
+    }
+}
+
+/// One axis is a number, several are a tuple.
+fn push_axes(out: &mut String, bits: u8) {
+    if bits.count_ones() == 1 {
+        push!(out, "{}", bits.trailing_zeros());
+        return;
+    }
+    out.push('(');
+    let axes = (0..u8::BITS).filter(|it| bits & (1 << it) != 0);
+    push_list(out, axes, |out, it| push!(out, "{it}"));
+    out.push(')');
+}
+
+fn push_view(out: &mut String, program: &Program, view: &View) {
+    let buffer = &program[view.buffer];
+    push!(out, "{}", buffer.name);
+    if view.dtype != buffer.dtype {
+        push!(out, ":{}", view.dtype.name());
+    }
+    let Some(items) = window::items(view, buffer) else {
+        return;
+    };
+    out.push('[');
+    push_list(out, items.iter(), |out, it| match it {
+        Item::Range(start, end) => push!(out, "{start}:{end}"),
+        Item::Index(index) => push!(out, "{index}"),
+        Item::Pattern(offset, dims) => {
+            push!(out, "{offset} + ");
+            push_pattern(out, dims);
+        }
+    });
+    out.push(']');
+}
+
+fn push_list<T>(out: &mut String, items: impl Iterator<Item = T>, push_item: impl Fn(&mut String, T)) {
+    for (idx, item) in items.enumerate() {
+        if idx > 0 {
+            out.push_str(", ");
+        }
+        push_item(out, item);
+    }
+}
