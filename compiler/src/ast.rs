@@ -1,9 +1,13 @@
 //! The syntax tree of a `.nk` file: NKI's Python subset.
 //!
 //! Takes shape from the grammar (`grammar/kernel.lalrpop`), is read by the specialiser. Holds no meaning: a target is
-//! an expression, a decorator is an expression, and whether a construct is accepted is decided later. Constructs that
-//! the language never accepts (`async`, `await`, `yield`, `match`, bytes literals, `del`, …) have no node: the parser
-//! reports them by name.
+//! an expression, a decorator is an expression, and whether a construct is accepted is decided later. What Python has and
+//! the language never accepts (`async`, `await`, `yield`, `match`, bytes literals, `del`, …) is one [`Unsupported`]
+//! node without children: host code may hold it, and only a kernel that reaches it is wrong.
+
+mod dump;
+
+pub use dump::{dump_ast, dump_expr};
 
 use crate::source::Span;
 use std::rc::Rc;
@@ -27,6 +31,13 @@ pub struct Directive {
 pub struct Ident {
     pub name: Rc<str>,
     pub span: Span,
+}
+
+/// Python that kernels never use, and the rewrite that helps. `what` is a noun: "a bytes literal".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsupported {
+    pub what: &'static str,
+    pub help: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -101,6 +112,7 @@ pub enum StmtKind {
     },
     Global(Vec<Ident>),
     Nonlocal(Vec<Ident>),
+    Unsupported(Unsupported),
 }
 
 #[derive(Debug, Clone)]
@@ -178,7 +190,7 @@ pub enum ExprKind {
     None,
     Bool(bool),
     Ellipsis,
-    /// Decimal, hex, octal or binary; larger ones are a syntax error with the limit.
+    /// Decimal, hex, octal or binary; wider ones are [`Unsupported`], with the limit.
     Int(i64),
     Float(f64),
     /// Adjacent literals are joined, escapes resolved.
@@ -247,6 +259,7 @@ pub enum ExprKind {
         name: Ident,
         value: Box<Expr>,
     },
+    Unsupported(Unsupported),
 }
 
 #[derive(Debug, Clone)]
@@ -368,6 +381,44 @@ pub const CMP_OPS: &[(CmpOp, &str)] = &[
     (CmpOp::Is, "is"),
     (CmpOp::IsNot, "is not"),
 ];
+
+/// The spelling of each unary operator.
+pub const UNARY_OPS: &[(UnaryOp, &str)] = &[
+    (UnaryOp::Neg, "-"),
+    (UnaryOp::Pos, "+"),
+    (UnaryOp::Invert, "~"),
+    (UnaryOp::Not, "not"),
+];
+
+impl UnaryOp {
+    pub fn symbol(self) -> &'static str {
+        UNARY_OPS
+            .iter()
+            .find(|it| it.0 == self)
+            .expect("UNARY_OPS lists every operator")
+            .1
+    }
+}
+
+impl LogicOp {
+    pub fn symbol(self) -> &'static str {
+        match self {
+            LogicOp::And => "and",
+            LogicOp::Or => "or",
+        }
+    }
+}
+
+impl CompKind {
+    pub fn noun(self) -> &'static str {
+        match self {
+            CompKind::List => "list",
+            CompKind::Set => "set",
+            CompKind::Dict => "dict",
+            CompKind::Generator => "generator",
+        }
+    }
+}
 
 impl BinOp {
     pub fn symbol(self) -> &'static str {

@@ -5,6 +5,8 @@
 
 pub mod source;
 pub mod diagnostic;
+pub mod lex;
+pub mod parse;
 pub mod ast;
 pub mod dtype;
 pub mod isa;

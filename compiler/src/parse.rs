@@ -1,0 +1,148 @@
+//! The parser: a file to its syntax tree.
+//!
+//! Takes a file of [`Sources`], gives a [`Module`] with what was understood and every mistake found, in the order of
+//! the file. Each top-level statement is parsed by itself; where the grammar stops, the line is reported, replaced by
+//! a placeholder, and its statement parsed again, so that one mistake makes one message.
+
+mod error;
+mod explain;
+mod lines;
+mod unsupported;
+mod build;
+mod context;
+
+// Generated code: nothing in it is ours to tidy.
+lalrpop_util::lalrpop_mod!(
+    #[allow(clippy::all, clippy::unwrap_used, unused)]
+    grammar,
+    "/kernel.rs"
+);
+
+pub use error::{Error, FStringFlaw};
+
+use crate::ast::{Expr, Module, Stmt};
+use crate::lex::{self, Tok, Token};
+use crate::source::{FileId, Sources, Span};
+use build::{Builder, Parsed};
+use lalrpop_util::ParseError;
+use std::cell::Cell;
+
+/// How many mistakes of one file are reported.
+const MAX_ERRORS: usize = 100;
+
+/// Parses a file. What could not be understood is in the errors and missing in the module.
+pub fn parse(sources: &Sources, file: FileId) -> (Module, Vec<Error>) {
+    let text = sources.text_of(file);
+    let lexed = lex::lex(text, file);
+    let mut builder = Builder::new(text, file);
+    let mut body = Vec::new();
+    let mut errors: Vec<Error> = lexed.errors.into_iter().map(Error::Lex).collect();
+    // Statements are parsed again for each mistake in them; a file that is broken all over is given up.
+    let mut budget = 4 * lexed.tokens.len() + 100_000;
+    let mut at = 0;
+    while at < lexed.tokens.len() && errors.len() < MAX_ERRORS {
+        let end = lines::statement_end(&lexed.tokens, at);
+        body.extend(statement(
+            &lexed.tokens[at..end],
+            &mut builder,
+            &mut budget,
+            &mut errors,
+        ));
+        at = end;
+    }
+    context::check(&body, &mut errors);
+    let errors = lines::one_a_line(errors, &lexed.tokens);
+    (
+        Module {
+            body,
+            directives: lexed.directives,
+        },
+        errors,
+    )
+}
+
+/// Parses a file that is a single expression.
+pub fn parse_expr(sources: &Sources, file: FileId) -> Result<Expr, Vec<Error>> {
+    let text = sources.text_of(file);
+    let lexed = lex::lex_expression(text, file, 0, text.len());
+    let mut builder = Builder::new(text, file);
+    let mut errors: Vec<Error> = lexed.errors.into_iter().map(Error::Lex).collect();
+    let parsed = run(Tok::StartExpr, &lexed.tokens, &mut builder);
+    errors.append(&mut builder.errors);
+    match parsed {
+        Ok(Parsed::Expr(node)) if errors.is_empty() => return Ok(node.tree),
+        Err(unexpected) if errors.is_empty() => {
+            let whole = Span::new(file, 0, text.len());
+            errors.push(explain::explain(text, whole, &lexed.tokens, &unexpected));
+        }
+        _ => {}
+    }
+    Err(errors)
+}
+
+/// Parses one top-level statement, however many lines of it are broken.
+fn statement(
+    tokens: &[Token],
+    builder: &mut Builder,
+    budget: &mut usize,
+    errors: &mut Vec<Error>,
+) -> Vec<Stmt> {
+    let mut repaired;
+    let mut tokens = tokens;
+    loop {
+        let n_errors = builder.errors.len();
+        let unexpected = match run(Tok::StartBlock, tokens, builder) {
+            Ok(Parsed::Block(body)) => {
+                errors.append(&mut builder.errors);
+                return body;
+            }
+            Ok(Parsed::Expr(_)) => return Vec::new(),
+            Err(unexpected) => unexpected,
+        };
+        builder.errors.truncate(n_errors);
+        errors.extend(explain::explain_line(builder, tokens, &unexpected));
+        if errors.len() >= MAX_ERRORS || tokens.len() > *budget {
+            return Vec::new();
+        }
+        *budget -= tokens.len();
+        let Some(next) = lines::blank(tokens, unexpected.index) else {
+            return Vec::new();
+        };
+        repaired = next;
+        tokens = &repaired;
+    }
+}
+
+/// Where the grammar stopped.
+struct Unexpected {
+    /// The token that could not follow; at the end of the tokens, their number.
+    index: usize,
+    /// The names of the terminals that could.
+    expected: Vec<String>,
+}
+
+/// Runs the generated parser over tokens.
+fn run(entry: Tok, tokens: &[Token], builder: &mut Builder) -> Result<Parsed, Unexpected> {
+    let n_read = Cell::new(0);
+    let input = tokens.iter().map(|it| {
+        n_read.set(n_read.get() + 1);
+        (it.start, it.tok, it.end)
+    });
+    let start = tokens.first().map_or(0, |it| it.start);
+    let input = std::iter::once((start, entry, start)).chain(input).map(Ok);
+    grammar::StartParser::new()
+        .parse(builder, input)
+        .map_err(|error| match error {
+            ParseError::UnrecognizedToken { expected, .. } => Unexpected {
+                index: n_read.get() - 1,
+                expected,
+            },
+            ParseError::UnrecognizedEof { expected, .. } => Unexpected {
+                index: tokens.len(),
+                expected,
+            },
+            ParseError::InvalidToken { .. } | ParseError::ExtraToken { .. } | ParseError::User { .. } => {
+                unreachable!("tokens are lexed, every rule ends the input, and no rule fails by itself")
+            }
+        })
+}
