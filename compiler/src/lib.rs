@@ -13,3 +13,4 @@ pub mod isa;
 pub mod target;
 pub mod ir;
 pub mod text;
+pub mod cost;

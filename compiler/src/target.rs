@@ -57,12 +57,20 @@ pub struct Timing {
     pub min_ii_cycles: u64,
     /// Start-up of a GpSimd kernel, in cycles (ISA26).
     pub gpsimd_start_cycles: u64,
+    /// Cycles of one element of the Vector engine's `reciprocal` (SH).
+    pub reciprocal_cycles: u64,
+    /// What `rsqrt` and `power` cost on GpSimd, as a multiple of an ordinary operator (SH).
+    pub gpsimd_function_factor: u64,
+    /// A port runs at half rate when the innermost stride is above this many bytes (ARCH, Q1).
+    pub full_rate_stride_bytes: u64,
     /// Thousandths of a cycle per element of a two-stream f32 instruction: measured 2.02.
     pub two_stream_millicycles: u64,
     /// Gap added to the initiation interval, in cycles, indexed by [`Engine`]; GpSimd's is assumed.
     pub access_gap_cycles: [u64; 5],
     /// From the end of occupancy to completion, indexed by [`Engine`]; GpSimd's is assumed.
     pub completion_ps: [u64; 5],
+    /// Engines whose gap and completion are assumed, not measured.
+    pub assumed_engines: &'static [Engine],
     /// Exposed part of a weight load.
     pub weight_load_ps: u64,
     /// Passes of an f32 matmul.
@@ -80,12 +88,16 @@ pub struct Timing {
     pub trigger_ii_ps: u64,
     /// From the trigger's start to the first descriptor.
     pub dma_start_ps: u64,
+    /// From the begin of a descriptor to its first byte, read from HBM and from SBUF.
     pub dma_read_latency_ps: u64,
+    pub dma_sbuf_read_latency_ps: u64,
     pub dma_sbuf_write_ps: u64,
     pub dma_hbm_write_ps: u64,
     pub dma_semaphore_write_ps: u64,
     /// Sustained rate of one DMA engine in bytes per microsecond.
     pub dma_bytes_per_us: u64,
+    /// Partitions whose rows share one descriptor.
+    pub dma_descriptor_partitions: u32,
     /// A descriptor row takes at least this long.
     pub dma_row_min_ps: u64,
     /// Row efficiency in thousandths at row sizes in bytes, log-linear between; below the first, proportional.
@@ -101,9 +113,13 @@ const TIMING_V2: Timing = Timing {
     clock_mhz: [2800, 1120, 1400, 1400, 1400],
     min_ii_cycles: 64,
     gpsimd_start_cycles: 150,
+    reciprocal_cycles: 8,
+    gpsimd_function_factor: 4,
+    full_rate_stride_bytes: 16,
     two_stream_millicycles: 2020,
     access_gap_cycles: [0, 97, 115, 115, 0],
     completion_ps: [158_000, 213_000, 158_000, 213_000, 0],
+    assumed_engines: &[Engine::Gpsimd],
     weight_load_ps: 26_000,
     fp32_passes: 4,
     act_table_load_ps: 368_000,
@@ -115,10 +131,13 @@ const TIMING_V2: Timing = Timing {
     trigger_ii_ps: 82_000,
     dma_start_ps: 445_000,
     dma_read_latency_ps: 800_000,
+    // Isolated 512 KB stores complete 2.74 to 2.97 us after their trigger, a 1 MB store after 4.7 us.
+    dma_sbuf_read_latency_ps: 95_000,
     dma_sbuf_write_ps: 95_000,
     dma_hbm_write_ps: 340_000,
     dma_semaphore_write_ps: 88_000,
     dma_bytes_per_us: 17_000,
+    dma_descriptor_partitions: 4,
     dma_row_min_ps: 7_000,
     dma_row_efficiency: &[(256, 380), (1024, 380), (4000, 1000)],
     hbm_core_bytes_per_us: 410_000,

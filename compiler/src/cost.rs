@@ -1,0 +1,181 @@
+//! How long one instruction occupies its engine.
+//!
+//! Takes an instruction and the target, evaluates the row's [`Cost`] (`timing.md` §1.2, `isa.md` §1.5) and gives
+//! cycles of the executing engine. Never says when an instruction starts, and nothing of DMA but that the transfer
+//! occupies no compute: both belong to the event model of the runtime.
+
+use crate::dtype::Dtype;
+use crate::ir::{Dim, Inst, Program, View};
+use crate::isa::{Arg, Basis, Cost, Engine, Kind, Memory, Op};
+use crate::target::Target;
+
+/// The occupancy of the executing engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy {
+    /// Cycles of the engine's clock. 0 for a DMA, whose queue spends only the trigger.
+    pub cycles: u64,
+    /// Weight loads of the PE array; each exposes [`crate::target::Timing::weight_load_ps`] beside the cycles.
+    pub weight_loads: u64,
+    /// The weakest figure that the duration rests on.
+    pub basis: Basis,
+}
+
+impl Busy {
+    /// The occupancy in picoseconds.
+    pub fn ps(&self, engine: Engine, target: &Target) -> u64 {
+        target.cycles_to_ps(engine, self.cycles) + self.weight_loads * target.timing.weight_load_ps
+    }
+}
+
+/// The occupancy of an instruction's engine.
+pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
+    let timing = &target.timing;
+    let row = inst.op.row();
+    let floor = |cycles: u64| cycles.max(timing.min_ii_cycles);
+    let mut weight_loads = 0;
+    let cycles = match row.cost {
+        Cost::Elementwise => floor(one_stream(program, inst, target) * operator_factor(inst, target)),
+        Cost::Activation => {
+            let reads_accumulator = operand(inst, "reduce_res").is_some_and(|it| it != Arg::Absent);
+            let extra = if reads_accumulator {
+                timing.min_ii_cycles
+            } else {
+                0
+            };
+            floor(one_stream(program, inst, target)) + extra
+        }
+        Cost::ActivationReduce => floor(one_stream(program, inst, target)) + timing.min_ii_cycles,
+        Cost::TwoStreams(first, second) => {
+            let cycles = two_streams(program, inst, [first, second], target);
+            floor(cycles * operator_factor(inst, target))
+        }
+        Cost::Reciprocal => floor(timing.reciprocal_cycles * one_stream(program, inst, target)),
+        Cost::Reduce => floor(one_stream(program, inst, target)),
+        Cost::Gpsimd => timing.gpsimd_start_cycles + one_stream(program, inst, target),
+        Cost::Memset => {
+            let cycles = one_stream(program, inst, target);
+            floor(if is_fast_fill(program, inst) {
+                cycles.div_ceil(2)
+            } else {
+                cycles
+            })
+        }
+        Cost::Matmul => {
+            weight_loads = matmul_passes(program, inst, target);
+            let moving = operand_view(program, inst, "moving").map_or(0, View::free_count);
+            weight_loads * floor(moving)
+        }
+        Cost::Transpose if inst.engine == Engine::Tensor => {
+            weight_loads = matmul_passes(program, inst, target);
+            let rows = operand_view(program, inst, "data").map_or(0, |it| u64::from(it.partitions()));
+            weight_loads * floor(rows)
+        }
+        Cost::Transpose => floor(one_stream(program, inst, target)),
+        Cost::Dma | Cost::DmaTranspose => 0,
+    };
+    let assumed =
+        timing.assumed_engines.contains(&inst.engine) && !matches!(row.cost, Cost::Dma | Cost::DmaTranspose);
+    Busy {
+        cycles,
+        weight_loads,
+        basis: if assumed { Basis::Guess } else { row.basis },
+    }
+}
+
+/// Cycles of an instruction whose reads do not compete: the slowest of its tiles.
+fn one_stream(program: &Program, inst: &Inst, target: &Target) -> u64 {
+    let row = inst.op.row();
+    let tiles = row
+        .operands
+        .iter()
+        .zip(&inst.args)
+        .filter_map(|(operand, arg)| match (operand.kind, arg) {
+            (Kind::Tile(_) | Kind::TileOrScalar(_), Arg::View(id)) => Some(&program[*id]),
+            _ => None,
+        });
+    tiles.map(|it| stream_cycles(it, target)).max().unwrap_or(0)
+}
+
+/// Cycles of an instruction with two input tiles: they take turns at a port unless one is in PSUM and one in SBUF.
+fn two_streams(program: &Program, inst: &Inst, inputs: [usize; 2], target: &Target) -> u64 {
+    let cycles = |memory: Memory| -> u64 {
+        let views = inputs.iter().filter_map(|&idx| match inst.args[idx] {
+            Arg::View(id) => Some(&program[id]),
+            _ => None,
+        });
+        let here = views.filter(|it| program.memory(it) == memory);
+        let (n_streams, cycles) = here.fold((0, 0), |(n, sum), it| (n + 1, sum + stream_cycles(it, target)));
+        if n_streams < 2 {
+            return cycles;
+        }
+        (cycles * target.timing.two_stream_millicycles).div_ceil(2 * 1000)
+    };
+    let write = match inst.args[0] {
+        Arg::View(id) => stream_cycles(&program[id], target),
+        _ => 0,
+    };
+    cycles(Memory::Sbuf).max(cycles(Memory::Psum)).max(write)
+}
+
+/// Cycles of one tile at its port: an element per partition a cycle, half of that when the elements lie far apart.
+fn stream_cycles(view: &View, target: &Target) -> u64 {
+    let innermost = view.free_dims().iter().rev().find(|it| it.count > 1);
+    let stride = innermost.map_or(0, |it: &Dim| u64::from(it.stride.unsigned_abs()));
+    let is_slow = stride * u64::from(view.dtype.size()) > target.timing.full_rate_stride_bytes;
+    view.free_count() * if is_slow { 2 } else { 1 }
+}
+
+/// The slowdown of operators that GpSimd computes in software.
+fn operator_factor(inst: &Inst, target: &Target) -> u64 {
+    let is_function = |arg: &Arg| matches!(arg, Arg::Alu(op) if op.facts().gpsimd_only);
+    if inst.engine == Engine::Gpsimd && inst.args.iter().any(is_function) {
+        target.timing.gpsimd_function_factor
+    } else {
+        1
+    }
+}
+
+/// The Vector engine fills 16-bit floats with zero at twice the rate.
+fn is_fast_fill(program: &Program, inst: &Inst) -> bool {
+    let is_half = |view: &View| matches!(view.dtype, Dtype::Bf16 | Dtype::F16);
+    let is_zero = match operand(inst, "value") {
+        Some(Arg::Float(value)) => value == 0.0,
+        Some(Arg::Int(value)) => value == 0,
+        _ => false,
+    };
+    inst.engine == Engine::Vector && is_zero && operand_view(program, inst, "dst").is_some_and(is_half)
+}
+
+/// Passes through the PE array, each with a weight load. Hints that an f32 operand holds only 0 and 1 halve them.
+fn matmul_passes(program: &Program, inst: &Inst, target: &Target) -> u64 {
+    let is_f32 = |name: &str| operand_view(program, inst, name).is_some_and(|it| it.dtype == Dtype::F32);
+    let is_hinted = |name: &str| operand(inst, name) == Some(Arg::Bool(true));
+    if inst.op == Op::NcTranspose {
+        return if is_f32("data") {
+            target.timing.fp32_passes
+        } else {
+            1
+        };
+    }
+    if !is_f32("stationary") && !is_f32("moving") {
+        return 1;
+    }
+    let helps = (is_f32("stationary") && is_hinted("is_stationary_onezero"))
+        || (is_f32("moving") && is_hinted("is_moving_onezero"));
+    if helps {
+        target.timing.fp32_passes / 2
+    } else {
+        target.timing.fp32_passes
+    }
+}
+
+fn operand(inst: &Inst, name: &str) -> Option<Arg> {
+    inst.op.row().position(name).map(|idx| inst.args[idx])
+}
+
+fn operand_view<'a>(program: &'a Program, inst: &Inst, name: &str) -> Option<&'a View> {
+    match operand(inst, name)? {
+        Arg::View(id) => Some(&program[id]),
+        _ => None,
+    }
+}

@@ -1,0 +1,278 @@
+//! The timing model (`timing.md` §4): when each instruction of a scheduled program starts and ends.
+//!
+//! Takes a verified schedule, runs its five in-order queues and the DMA engines event by event in integer picoseconds,
+//! gives a [`Trace`]. Never computes a value, and never decides an order that the schedule leaves open otherwise than
+//! by time.
+
+mod dma;
+mod facts;
+mod link;
+mod plan;
+mod queue;
+
+use crate::trace::{Bound, Event, Stall, TableLoad, Trace, Traffic, Transfer};
+use dma::{DmaEngines, InFlight};
+use facts::Views;
+use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};
+use nk_compiler::isa::{Access, Arg, Basis, Cost, ENGINES, Engine, MEMORIES, N_ENGINES};
+use nk_compiler::target::Target;
+use queue::{Head, Queue, Signals, Touches, Work, World};
+
+/// Runs the model over a verified schedule.
+pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, target: &Target) -> Trace {
+    let views = Views::of(program, placement);
+    let world = World {
+        program,
+        views: &views,
+        target,
+    };
+    let mut signals = Signals::default();
+    let mut queues: Vec<Queue> = ENGINES
+        .iter()
+        .map(|&(engine, _)| Queue::new(engine, &schedule.queues[engine as usize]))
+        .collect();
+    let mut ports = Ports::default();
+    let mut dma = DmaEngines::new(target);
+    let mut record = Record::new(program.insts.len());
+    loop {
+        for queue in &mut queues {
+            queue.advance(&mut signals, world);
+        }
+        let heads = queues.iter().filter_map(|it| Some((it.engine, it.head?)));
+        let starts = heads.map(|(engine, head)| {
+            let (free_ps, holder) = ports.free(engine, head.touches);
+            (head.ready_ps.max(free_ps), engine, head, holder)
+        });
+        let next = starts.min_by_key(|it| it.0);
+        match (next, dma.next_ps()) {
+            (None, None) => break,
+            (Some((start_ps, engine, head, holder)), dma_ps) if dma_ps.is_none_or(|it| start_ps < it) => {
+                let bound = match holder {
+                    Some(inst) if start_ps > head.ready_ps => Bound::Port(inst),
+                    _ => head.bound,
+                };
+                let (free_ps, end_ps) = queues[engine as usize].start(&head, start_ps, world);
+                let event = Event {
+                    start_ps,
+                    free_ps,
+                    end_ps,
+                    bound,
+                };
+                record.instruction(engine, &head, event, world);
+                match head.work {
+                    Work::Compute { occupancy_ps, .. } => {
+                        ports.hold(engine, head.touches, start_ps + occupancy_ps, head.inst);
+                    }
+                    Work::Trigger => {
+                        let plan = plan_of(&program[head.inst], world);
+                        dma.issue(
+                            &plan,
+                            head.inst,
+                            engine,
+                            start_ps,
+                            start_ps + target.timing.dma_start_ps,
+                        );
+                    }
+                }
+            }
+            _ => {
+                if let Some(done) = dma.step() {
+                    record.transfer(&done, program[done.inst].op.row().basis);
+                    queues[done.queue as usize].complete(done.inst, done.end_ps, &mut signals, target);
+                }
+            }
+        }
+    }
+    assert!(
+        queues.iter().all(Queue::is_drained),
+        "a verified schedule drains: each wait has its signal and no queues wait for each other"
+    );
+    record.finish(&dma)
+}
+
+fn plan_of(inst: &Inst, world: World) -> plan::Plan {
+    let view = |idx: usize| match inst.args[idx] {
+        Arg::View(id) => id,
+        _ => unreachable!("the first two operands of a DMA row are required tiles"),
+    };
+    let (dst, src) = (view(0), view(1));
+    let element_bytes = u64::from(world.program[src].dtype.size());
+    let element_rows = (inst.op.row().cost == Cost::DmaTranspose).then_some(element_bytes);
+    plan::plan(
+        world.views.get(dst),
+        world.views.get(src),
+        element_rows,
+        world.target,
+    )
+}
+
+/// The ports that two engines share, held for the occupancy of an instruction.
+#[derive(Default)]
+struct Ports {
+    /// Until when, and by which instruction; by engine and memory.
+    held: [[Option<(u64, InstId)>; 3]; N_ENGINES],
+}
+
+impl Ports {
+    /// When the ports that an instruction needs are free of the other engine's instructions, and whose is the last.
+    fn free(&self, engine: Engine, touches: Touches) -> (u64, Option<InstId>) {
+        let mut free = (0, None);
+        for &(memory, _) in MEMORIES.iter().filter(|it| touches[it.0 as usize]) {
+            let rival = queue::rival(engine, memory);
+            let held = rival.and_then(|it| self.held[it as usize][memory as usize]);
+            if let Some((until_ps, inst)) = held
+                && until_ps > free.0
+            {
+                free = (until_ps, Some(inst));
+            }
+        }
+        free
+    }
+
+    fn hold(&mut self, engine: Engine, touches: Touches, until_ps: u64, inst: InstId) {
+        for (memory, _) in touches.iter().enumerate().filter(|it| *it.1) {
+            self.held[engine as usize][memory] = Some((until_ps, inst));
+        }
+    }
+}
+
+/// The trace as far as it is known.
+struct Record {
+    events: Vec<Option<Event>>,
+    order: Vec<InstId>,
+    stalls: Vec<Stall>,
+    table_loads: Vec<TableLoad>,
+    busy_ps: [u64; N_ENGINES],
+    busy_until_ps: [u64; N_ENGINES],
+    charged_ps: u64,
+    guessed_ps: u64,
+    traffic: [Traffic; 3],
+}
+
+impl Record {
+    fn new(n_insts: usize) -> Record {
+        Record {
+            events: vec![None; n_insts],
+            order: Vec::with_capacity(n_insts),
+            stalls: Vec::new(),
+            table_loads: Vec::new(),
+            busy_ps: [0; N_ENGINES],
+            busy_until_ps: [0; N_ENGINES],
+            charged_ps: 0,
+            guessed_ps: 0,
+            traffic: [Traffic::default(); 3],
+        }
+    }
+
+    fn instruction(&mut self, engine: Engine, head: &Head, event: Event, world: World) {
+        let start_ps = event.start_ps;
+        self.order.push(head.inst);
+        self.events[head.inst.index()] = Some(event);
+        if start_ps > head.dispatch_ps {
+            self.stalls.push(Stall {
+                engine,
+                inst: head.inst,
+                start_ps: head.dispatch_ps,
+                end_ps: start_ps,
+                bound: event.bound,
+            });
+        }
+        if let Some(load_ps) = head.table_load_ps {
+            let end_ps = load_ps + world.target.timing.act_table_load_ps;
+            self.table_loads.push(TableLoad {
+                inst: head.inst,
+                start_ps: load_ps,
+                end_ps,
+            });
+            self.busy(engine, load_ps, end_ps);
+        }
+        self.busy(engine, start_ps, event.end_ps);
+        if let Work::Compute { basis, .. } = head.work {
+            self.charge(event.free_ps - start_ps, basis);
+        }
+        self.count_bytes(&world.program[head.inst], world);
+    }
+
+    /// Adds a stretch of work; starts of one engine never go back.
+    fn busy(&mut self, engine: Engine, start_ps: u64, end_ps: u64) {
+        let until_ps = &mut self.busy_until_ps[engine as usize];
+        self.busy_ps[engine as usize] += end_ps.saturating_sub(start_ps.max(*until_ps));
+        *until_ps = end_ps.max(*until_ps);
+    }
+
+    fn charge(&mut self, work_ps: u64, basis: Basis) {
+        self.charged_ps += work_ps;
+        if basis == Basis::Guess {
+            self.guessed_ps += work_ps;
+        }
+    }
+
+    fn count_bytes(&mut self, inst: &Inst, world: World) {
+        for (access, view) in world.program.accesses(inst) {
+            let bytes = view.count() * u64::from(view.dtype.size());
+            let traffic = &mut self.traffic[world.program.memory(view) as usize];
+            if access != Access::Write {
+                traffic.read += bytes;
+            }
+            if access != Access::Read {
+                traffic.written += bytes;
+            }
+        }
+    }
+
+    fn transfer(&mut self, done: &InFlight, basis: Basis) {
+        self.charge(done.last_ps - done.first_ps, basis);
+        let event = self.events[done.inst.index()].as_mut();
+        event.expect("a transfer completes after its trigger").end_ps = done.end_ps;
+    }
+
+    fn finish(self, dma: &DmaEngines) -> Trace {
+        let transfers: Vec<Transfer> = dma.transfers().iter().map(|it| Transfer::from(*it)).collect();
+        let events = self.events.into_iter();
+        let events: Vec<Event> = events
+            .map(|it| it.expect("a verified schedule holds every instruction"))
+            .collect();
+        Trace {
+            total_ps: events.iter().map(|it| it.end_ps).max().unwrap_or(0),
+            dma_busy_ps: union_ps(&transfers),
+            events,
+            transfers,
+            stalls: self.stalls,
+            table_loads: self.table_loads,
+            order: self.order,
+            busy_ps: self.busy_ps,
+            charged_ps: self.charged_ps,
+            guessed_ps: self.guessed_ps,
+            traffic: self.traffic,
+        }
+    }
+}
+
+impl From<InFlight> for Transfer {
+    fn from(it: InFlight) -> Transfer {
+        Transfer {
+            inst: it.inst,
+            trigger_ps: it.trigger_ps,
+            first_ps: it.first_ps,
+            last_ps: it.last_ps,
+            end_ps: it.end_ps,
+            bytes: it.bytes,
+        }
+    }
+}
+
+/// Time in which at least one transfer moves data.
+fn union_ps(transfers: &[Transfer]) -> u64 {
+    let mut spans: Vec<(u64, u64)> = transfers.iter().map(|it| (it.first_ps, it.last_ps)).collect();
+    spans.sort_unstable();
+    let mut busy_ps = 0;
+    let mut until_ps = 0;
+    for (start_ps, end_ps) in spans {
+        busy_ps += end_ps.saturating_sub(start_ps.max(until_ps));
+        until_ps = end_ps.max(until_ps);
+    }
+    busy_ps
+}
+
+#[cfg(test)]
+mod acceptance;

@@ -1,0 +1,233 @@
+//! How a DMA is cut over the DMA engines (`timing.md` §1.5, §4.3).
+//!
+//! Takes the two views of a transfer, gives the descriptors of each engine with their service times. Never decides
+//! when a descriptor is served.
+
+use super::facts::ViewFacts;
+use nk_compiler::isa::Memory;
+use nk_compiler::target::{Target, Timing};
+
+const PS_PER_US: u128 = 1_000_000;
+const PARTS_PER_MILLION: u128 = 1_000_000;
+
+/// A copy between HBM partitions of the address space is simulated with at most this many descriptors an engine: a
+/// transfer of thousands of rows needs no finer turns.
+const MAX_DESCRIPTORS: u64 = 16;
+
+/// The shape of a transfer: units that are dealt to DMA engines, and what a descriptor of them costs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Units (partitions, or rows between HBM and HBM) of each DMA engine that takes part: engine, first come.
+    pub shares: Vec<Share>,
+    /// From the begin of a descriptor to its first byte.
+    pub read_latency_ps: u64,
+    /// From the last byte to the semaphore.
+    pub completion_ps: u64,
+    pub bytes: u64,
+}
+
+/// The part of one DMA engine: `descriptors - 1` of `full` and one of `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub lane: usize,
+    pub descriptors: u64,
+    pub full: Service,
+    pub last: Service,
+}
+
+/// How long an engine is busy with one descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// At the rate of the engine.
+    pub engine_ps: u64,
+    /// At the whole HBM bandwidth of the core, which busy engines share.
+    pub hbm_ps: u64,
+}
+
+/// Cuts a transfer. With `element_rows` every element is a row of its own, as in `dma_transpose`.
+pub fn plan(dst: &ViewFacts, src: &ViewFacts, element_rows: Option<u64>, target: &Target) -> Plan {
+    let timing = &target.timing;
+    // A converting transfer moves different numbers of bytes on its two sides; the longer side sets the pace.
+    let bytes = dst.bytes.max(src.bytes);
+    let row_bytes = element_rows.unwrap_or(dst.run_bytes.min(src.run_bytes)).max(1);
+    let hbm_sides = [dst, src].iter().filter(|it| it.memory == Memory::Hbm).count() as u64;
+    let chip_side = [dst, src].into_iter().find(|it| it.memory != Memory::Hbm);
+    let shares = match chip_side {
+        Some(side) => by_partition(side, bytes, row_bytes, hbm_sides, target),
+        None => by_row(bytes, row_bytes, hbm_sides, target),
+    };
+    let write_ps = if dst.memory == Memory::Hbm {
+        timing.dma_hbm_write_ps
+    } else {
+        timing.dma_sbuf_write_ps
+    };
+    Plan {
+        shares,
+        read_latency_ps: if src.memory == Memory::Hbm {
+            timing.dma_read_latency_ps
+        } else {
+            timing.dma_sbuf_read_latency_ps
+        },
+        completion_ps: write_ps + timing.dma_semaphore_write_ps,
+        bytes,
+    }
+}
+
+/// Each engine serves a fixed group of partitions.
+fn by_partition(side: &ViewFacts, bytes: u64, row_bytes: u64, hbm_sides: u64, target: &Target) -> Vec<Share> {
+    let group = target.partitions_per_dma_engine();
+    let unit = Unit::new(
+        bytes / u64::from(side.partitions.max(1)),
+        row_bytes,
+        hbm_sides,
+        &target.timing,
+    );
+    let end = side.partition + side.partitions.max(1);
+    let mut shares: Vec<Share> = Vec::with_capacity(target.dma_engines as usize);
+    let mut full_group: Option<Share> = None;
+    let mut first = side.partition;
+    while first < end {
+        let lane = (first / group) as usize;
+        let next = end.min((first / group + 1) * group);
+        let n_units = u64::from(next - first);
+        let is_full = next - first == group;
+        let share = match full_group {
+            Some(share) if is_full => Share { lane, ..share },
+            _ => unit.share(lane, n_units, u64::from(target.timing.dma_descriptor_partitions)),
+        };
+        if is_full {
+            full_group = Some(share);
+        }
+        shares.push(share);
+        first = next;
+    }
+    shares
+}
+
+/// Rows are dealt to all engines evenly; few long rows are cut, as far as that makes each piece cheaper.
+fn by_row(bytes: u64, row_bytes: u64, hbm_sides: u64, target: &Target) -> Vec<Share> {
+    let n_lanes = u64::from(target.dma_engines);
+    let smallest = target.timing.dma_row_efficiency.first().map_or(1, |it| it.0);
+    let piece = row_bytes.min(bytes.div_ceil(n_lanes).max(smallest));
+    let n_units = bytes.div_ceil(piece).max(1);
+    let unit = Unit::new(piece, piece, hbm_sides, &target.timing);
+    let per_lane = n_units.div_ceil(n_lanes);
+    let per_descriptor = per_lane
+        .div_ceil(MAX_DESCRIPTORS)
+        .max(u64::from(target.timing.dma_descriptor_partitions));
+    let n_used = n_units.div_ceil(per_lane.max(1));
+    let lanes = (0..n_used).map(|lane| {
+        let n_left = n_units - lane * per_lane;
+        unit.share(lane as usize, n_left.min(per_lane), per_descriptor)
+    });
+    lanes.collect()
+}
+
+/// One partition's part of a transfer, or one row.
+struct Unit<'a> {
+    bytes: u64,
+    rows: u64,
+    hbm_bytes: u64,
+    efficiency: u128,
+    timing: &'a Timing,
+}
+
+impl Unit<'_> {
+    fn new(bytes: u64, row_bytes: u64, hbm_sides: u64, timing: &Timing) -> Unit<'_> {
+        Unit {
+            bytes,
+            rows: bytes.div_ceil(row_bytes),
+            hbm_bytes: bytes * hbm_sides,
+            efficiency: u128::from(row_efficiency(row_bytes, timing.dma_row_efficiency)),
+            timing,
+        }
+    }
+
+    fn share(&self, lane: usize, n_units: u64, per_descriptor: u64) -> Share {
+        let descriptors = n_units.div_ceil(per_descriptor);
+        let n_last = n_units - per_descriptor * (descriptors - 1);
+        let last = self.service(n_last);
+        Share {
+            lane,
+            descriptors,
+            full: if descriptors == 1 || n_last == per_descriptor {
+                last
+            } else {
+                self.service(per_descriptor)
+            },
+            last,
+        }
+    }
+
+    fn service(&self, n_units: u64) -> Service {
+        let bytes = u128::from(self.bytes) * u128::from(n_units);
+        let rate = u128::from(self.timing.dma_bytes_per_us) * self.efficiency;
+        let streaming = (bytes * PS_PER_US * PARTS_PER_MILLION).div_ceil(rate);
+        let rows = u128::from(self.rows) * u128::from(n_units) * u128::from(self.timing.dma_row_min_ps);
+        let hbm_bytes = u128::from(self.hbm_bytes) * u128::from(n_units);
+        let hbm = (hbm_bytes * PS_PER_US).div_ceil(u128::from(self.timing.hbm_core_bytes_per_us));
+        Service {
+            engine_ps: streaming.max(rows) as u64,
+            hbm_ps: hbm as u64,
+        }
+    }
+}
+
+/// The share of an engine's rate that rows of a size reach, in millionths: log-linear between the points of the table,
+/// proportional to the size below the first one.
+fn row_efficiency(row_bytes: u64, points: &[(u64, u64)]) -> u64 {
+    let millionths = |thousandths: u64| thousandths * 1000;
+    let above = points.iter().position(|it| it.0 > row_bytes);
+    match above {
+        Some(0) => (millionths(points[0].1) * row_bytes / points[0].0).max(1),
+        Some(idx) => {
+            let ((low, from), (high, to)) = (points[idx - 1], points[idx]);
+            let (low, high) = (log2_fixed(low), log2_fixed(high));
+            let (from, to) = (millionths(from), millionths(to));
+            from + (to - from) * (log2_fixed(row_bytes) - low) / (high - low)
+        }
+        None => points
+            .last()
+            .map_or(PARTS_PER_MILLION as u64, |it| millionths(it.1)),
+    }
+}
+
+/// Binary logarithm with 16 fractional bits, in integers so that every host gives the same times.
+fn log2_fixed(value: u64) -> u64 {
+    let whole = value.ilog2();
+    let mut mantissa = (u128::from(value) << 62) >> whole;
+    let mut log = u64::from(whole);
+    for _ in 0..16 {
+        mantissa = (mantissa * mantissa) >> 62;
+        log <<= 1;
+        if mantissa >> 63 != 0 {
+            mantissa >>= 1;
+            log |= 1;
+        }
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nk_compiler::target::TARGETS;
+
+    #[test]
+    fn row_efficiency_follows_the_table() {
+        let points = TARGETS[0].timing.dma_row_efficiency;
+        assert_eq!(row_efficiency(4000, points), 1_000_000);
+        assert_eq!(row_efficiency(65_536, points), 1_000_000);
+        assert_eq!(row_efficiency(512, points), 380_000);
+        assert_eq!(row_efficiency(128, points), 190_000);
+        let between = row_efficiency(2000, points);
+        assert!((684_000..685_500).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn logarithms_of_powers_of_two_are_exact() {
+        for exponent in 0..63 {
+            assert_eq!(log2_fixed(1 << exponent), exponent << 16);
+        }
+    }
+}
