@@ -38,15 +38,20 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
         for queue in &mut queues {
             queue.advance(&mut signals, world);
         }
-        let heads = queues.iter().filter_map(|it| Some((it.engine, it.head?)));
+        let heads = queues
+            .iter()
+            .filter_map(|it| it.head.as_ref().map(|head| (it.engine, head)));
         let starts = heads.map(|(engine, head)| {
             let (free_ps, holder) = ports.free(engine, head.touches);
-            (head.ready_ps.max(free_ps), engine, head, holder)
+            (head.ready_ps.max(free_ps), engine, holder)
         });
         let next = starts.min_by_key(|it| it.0);
-        match (next, dma.next_ps()) {
-            (None, None) => break,
-            (Some((start_ps, engine, head, holder)), dma_ps) if dma_ps.is_none_or(|it| start_ps < it) => {
+        match next {
+            Some((start_ps, engine, holder)) if dma.next_ps().is_none_or(|it| start_ps < it) => {
+                let head = queues[engine as usize]
+                    .head
+                    .take()
+                    .expect("the queue was chosen for its head");
                 let bound = match holder {
                     Some(inst) if start_ps > head.ready_ps => Bound::Port(inst),
                     _ => head.bound,
@@ -76,10 +81,15 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
                 }
             }
             _ => {
-                if let Some(done) = dma.step() {
-                    record.transfer(&done, program[done.inst].op.row().basis);
-                    queues[done.queue as usize].complete(done.inst, done.end_ps, &mut signals, target);
-                }
+                let until_ps = next.map(|it| it.0);
+                let Some(done) = dma.run(until_ps) else {
+                    if next.is_none() {
+                        break;
+                    }
+                    continue;
+                };
+                record.transfer(&done, program[done.inst].op.row().basis);
+                queues[done.queue as usize].complete(done.inst, done.end_ps, &mut signals, target);
             }
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! Takes planned transfers with the time at which their descriptors are ready, gives their completion. An engine
 //! commits to a descriptor one HBM read latency before its data path is free: so the latency of queued work is hidden
-//! and that of the first descriptor is not. Never looks at programs.
+//! and that of the first descriptor is not. Engines that have had the same work are simulated as one. Never looks at
+//! programs.
 
-use super::plan::{Plan, Service};
+use super::plan::{Plan, Share};
 use nk_compiler::ir::InstId;
 use nk_compiler::isa::{Engine, N_ENGINES};
 use nk_compiler::target::Target;
@@ -12,10 +13,8 @@ use std::collections::VecDeque;
 
 /// The DMA engines of one core.
 pub struct DmaEngines {
-    lanes: Vec<Lane>,
+    groups: Vec<Group>,
     transfers: Vec<InFlight>,
-    /// Engines that have work, which share the HBM bandwidth.
-    n_busy: u64,
     lookahead_ps: u64,
 }
 
@@ -29,12 +28,16 @@ pub struct InFlight {
     pub last_ps: u64,
     pub end_ps: u64,
     pub bytes: u64,
-    n_lanes_left: usize,
+    read_latency_ps: u64,
+    completion_ps: u64,
+    n_lanes_left: u32,
 }
 
-/// One DMA engine.
-#[derive(Default)]
-struct Lane {
+/// DMA engines in one and the same state.
+#[derive(Clone)]
+struct Group {
+    /// Bit `k` is set for DMA engine `k`.
+    lanes: u32,
     rings: [VecDeque<Job>; N_ENGINES],
     n_jobs: usize,
     /// When the data path has moved everything committed.
@@ -44,23 +47,27 @@ struct Lane {
     next_ps: Option<u64>,
 }
 
-/// One engine's part of a transfer.
+/// What is left of an engine's part of a transfer.
+#[derive(Clone)]
 struct Job {
     transfer: usize,
     ready_ps: u64,
-    descriptors: u64,
-    full: Service,
-    last: Service,
-    read_latency_ps: u64,
-    completion_ps: u64,
+    share: Share,
 }
 
 impl DmaEngines {
     pub fn new(target: &Target) -> DmaEngines {
+        let all = Group {
+            lanes: u32::MAX >> (u32::BITS - target.dma_engines),
+            rings: Default::default(),
+            n_jobs: 0,
+            free_ps: 0,
+            last_ring: 0,
+            next_ps: None,
+        };
         DmaEngines {
-            lanes: (0..target.dma_engines).map(|_| Lane::default()).collect(),
+            groups: vec![all],
             transfers: Vec::new(),
-            n_busy: 0,
             lookahead_ps: target.timing.dma_read_latency_ps,
         }
     }
@@ -76,46 +83,93 @@ impl DmaEngines {
             last_ps: 0,
             end_ps: 0,
             bytes: plan.bytes,
-            n_lanes_left: plan.shares.len(),
+            read_latency_ps: plan.read_latency_ps,
+            completion_ps: plan.completion_ps,
+            n_lanes_left: plan.shares.iter().map(|it| it.lanes.count_ones()).sum(),
         });
+        self.join_idle(ready_ps);
         for share in &plan.shares {
-            let lane = &mut self.lanes[share.lane];
-            self.n_busy += u64::from(lane.n_jobs == 0);
-            lane.n_jobs += 1;
-            lane.rings[queue as usize].push_back(Job {
-                transfer,
-                ready_ps,
-                descriptors: share.descriptors,
-                full: share.full,
-                last: share.last,
-                read_latency_ps: plan.read_latency_ps,
-                completion_ps: plan.completion_ps,
-            });
-            lane.choose_next(self.lookahead_ps);
+            self.split(share.lanes);
+            for group in self.groups.iter_mut().filter(|it| it.lanes & share.lanes != 0) {
+                group.n_jobs += 1;
+                group.rings[queue as usize].push_back(Job {
+                    transfer,
+                    ready_ps,
+                    share: *share,
+                });
+                group.choose_next(self.lookahead_ps);
+            }
+        }
+    }
+
+    /// Makes one group of the engines that have nothing to do when the next descriptor is ready.
+    fn join_idle(&mut self, ready_ps: u64) {
+        if self.groups.len() == 1 {
+            return;
+        }
+        let is_idle = |it: &Group| it.n_jobs == 0 && it.free_ps <= ready_ps;
+        let Some(first) = self.groups.iter().position(is_idle) else {
+            return;
+        };
+        let lanes = self
+            .groups
+            .iter()
+            .filter(|it| is_idle(it))
+            .fold(0, |lanes, it| lanes | it.lanes);
+        let mut idx = 0;
+        self.groups.retain(|it| {
+            idx += 1;
+            idx - 1 == first || !is_idle(it)
+        });
+        self.groups[first].lanes = lanes;
+        self.groups[first].last_ring = 0;
+    }
+
+    /// Makes sure that each group lies inside or outside of a set of engines.
+    fn split(&mut self, lanes: u32) {
+        for idx in 0..self.groups.len() {
+            let group = &mut self.groups[idx];
+            let outside = group.lanes & !lanes;
+            if outside != 0 && outside != group.lanes {
+                group.lanes &= lanes;
+                let other = Group {
+                    lanes: outside,
+                    ..group.clone()
+                };
+                self.groups.push(other);
+            }
         }
     }
 
     /// When the next descriptor is chosen.
     pub fn next_ps(&self) -> Option<u64> {
-        self.lanes.iter().filter_map(|it| it.next_ps).min()
+        self.groups.iter().filter_map(|it| it.next_ps).min()
     }
 
-    /// Serves the descriptor that is chosen next; gives the transfer if it was its last one.
-    pub fn step(&mut self) -> Option<InFlight> {
-        let lane = self
-            .lanes
-            .iter_mut()
-            .filter(|it| it.next_ps.is_some())
-            .min_by_key(|it| it.next_ps)?;
-        let served = lane.serve(self.n_busy)?;
-        lane.choose_next(self.lookahead_ps);
-        self.n_busy -= u64::from(lane.n_jobs == 0);
-        let transfer = &mut self.transfers[served.transfer];
-        transfer.first_ps = transfer.first_ps.min(served.start_ps);
-        transfer.last_ps = transfer.last_ps.max(served.end_ps);
-        let completion_ps = served.completion_ps?;
-        transfer.end_ps = transfer.end_ps.max(served.end_ps + completion_ps);
-        transfer.n_lanes_left -= 1;
+    /// Serves descriptors up to a time, if there is one, or until a transfer is complete, and gives that.
+    pub fn run(&mut self, until_ps: Option<u64>) -> Option<InFlight> {
+        while self
+            .next_ps()
+            .is_some_and(|it| until_ps.is_none_or(|until_ps| it <= until_ps))
+        {
+            if let Some(done) = self.step() {
+                return Some(done);
+            }
+        }
+        None
+    }
+
+    /// Serves the descriptors that are chosen next, at one time; gives the transfer if these were its last.
+    fn step(&mut self) -> Option<InFlight> {
+        // Engines that have work share the HBM bandwidth.
+        let busy = self.groups.iter().filter(|it| it.n_jobs > 0);
+        let n_busy: u32 = busy.map(|it| it.lanes.count_ones()).sum();
+        let waiting = self.groups.iter_mut().filter(|it| it.next_ps.is_some());
+        let group = waiting.min_by_key(|it| it.next_ps)?;
+        let done = group.serve(&mut self.transfers, n_busy);
+        group.choose_next(self.lookahead_ps);
+        let transfer = &mut self.transfers[done?];
+        transfer.n_lanes_left -= group.lanes.count_ones();
         (transfer.n_lanes_left == 0).then_some(*transfer)
     }
 
@@ -125,49 +179,39 @@ impl DmaEngines {
     }
 }
 
-/// A served descriptor.
-struct Served {
-    transfer: usize,
-    start_ps: u64,
-    end_ps: u64,
-    /// For the last descriptor of a job: from its last byte to the semaphore.
-    completion_ps: Option<u64>,
-}
-
-impl Lane {
-    fn serve(&mut self, n_busy: u64) -> Option<Served> {
+impl Group {
+    /// Serves a descriptor; gives the transfer if it was the last one of these engines' part.
+    fn serve(&mut self, transfers: &mut [InFlight], n_busy: u32) -> Option<usize> {
         let now = self.next_ps?;
-        let turns = (1..=N_ENGINES).map(|it| (self.last_ring + it) % N_ENGINES);
-        let ring = turns
-            .into_iter()
-            .find(|&it| self.rings[it].front().is_some_and(|job| job.ready_ps <= now))?;
+        let mut turns = (1..=N_ENGINES).map(|it| (self.last_ring + it) % N_ENGINES);
+        let ring = turns.find(|&it| self.rings[it].front().is_some_and(|job| job.ready_ps <= now))?;
         self.last_ring = ring;
         let job = self.rings[ring].front_mut()?;
-        let service = if job.descriptors == 1 { job.last } else { job.full };
-        let start_ps = self.free_ps.max(now + job.read_latency_ps);
-        self.free_ps = start_ps + service.engine_ps.max(service.hbm_ps * n_busy);
-        job.descriptors -= 1;
-        let mut served = Served {
-            transfer: job.transfer,
-            start_ps,
-            end_ps: self.free_ps,
-            completion_ps: None,
+        let share = &mut job.share;
+        let service = if share.descriptors == 1 {
+            share.last
+        } else {
+            share.full
         };
-        if job.descriptors == 0 {
-            served.completion_ps = Some(job.completion_ps);
-            self.rings[ring].pop_front();
-            self.n_jobs -= 1;
+        let transfer = &mut transfers[job.transfer];
+        let start_ps = self.free_ps.max(now + transfer.read_latency_ps);
+        self.free_ps = start_ps + service.engine_ps.max(service.hbm_ps * u64::from(n_busy));
+        transfer.first_ps = transfer.first_ps.min(start_ps);
+        transfer.last_ps = transfer.last_ps.max(self.free_ps);
+        share.descriptors -= 1;
+        if share.descriptors > 0 {
+            return None;
         }
-        Some(served)
+        transfer.end_ps = transfer.end_ps.max(self.free_ps + transfer.completion_ps);
+        let done = job.transfer;
+        self.rings[ring].pop_front();
+        self.n_jobs -= 1;
+        Some(done)
     }
 
     fn choose_next(&mut self, lookahead_ps: u64) {
-        let ready = self
-            .rings
-            .iter()
-            .filter_map(|it| it.front())
-            .map(|it| it.ready_ps)
-            .min();
-        self.next_ps = ready.map(|it| it.max(self.free_ps.saturating_sub(lookahead_ps)));
+        let heads = self.rings.iter().filter_map(|it| it.front());
+        let ready_ps = heads.map(|it| it.ready_ps).min();
+        self.next_ps = ready_ps.map(|it| it.max(self.free_ps.saturating_sub(lookahead_ps)));
     }
 }

@@ -17,7 +17,7 @@ const MAX_DESCRIPTORS: u64 = 16;
 /// The shape of a transfer: units that are dealt to DMA engines, and what a descriptor of them costs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Units (partitions, or rows between HBM and HBM) of each DMA engine that takes part: engine, first come.
+    /// The DMA engines that take part; engines with equal parts share an entry.
     pub shares: Vec<Share>,
     /// From the begin of a descriptor to its first byte.
     pub read_latency_ps: u64,
@@ -26,10 +26,11 @@ pub struct Plan {
     pub bytes: u64,
 }
 
-/// The part of one DMA engine: `descriptors - 1` of `full` and one of `last`.
+/// The part of each of some DMA engines: `descriptors - 1` of `full` and one of `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    pub lane: usize,
+    /// Bit `k` is set for DMA engine `k`.
+    pub lanes: u32,
     pub descriptors: u64,
     pub full: Service,
     pub last: Service,
@@ -83,25 +84,15 @@ fn by_partition(side: &ViewFacts, bytes: u64, row_bytes: u64, hbm_sides: u64, ta
         &target.timing,
     );
     let end = side.partition + side.partitions.max(1);
-    let mut shares: Vec<Share> = Vec::with_capacity(target.dma_engines as usize);
-    let mut full_group: Option<Share> = None;
+    let mut parts = Parts::default();
     let mut first = side.partition;
     while first < end {
-        let lane = (first / group) as usize;
-        let next = end.min((first / group + 1) * group);
-        let n_units = u64::from(next - first);
-        let is_full = next - first == group;
-        let share = match full_group {
-            Some(share) if is_full => Share { lane, ..share },
-            _ => unit.share(lane, n_units, u64::from(target.timing.dma_descriptor_partitions)),
-        };
-        if is_full {
-            full_group = Some(share);
-        }
-        shares.push(share);
+        let lane = first / group;
+        let next = end.min((lane + 1) * group);
+        parts.add(lane, u64::from(next - first));
         first = next;
     }
-    shares
+    parts.shares(&unit, u64::from(target.timing.dma_descriptor_partitions))
 }
 
 /// Rows are dealt to all engines evenly; few long rows are cut, as far as that makes each piece cheaper.
@@ -115,12 +106,36 @@ fn by_row(bytes: u64, row_bytes: u64, hbm_sides: u64, target: &Target) -> Vec<Sh
     let per_descriptor = per_lane
         .div_ceil(MAX_DESCRIPTORS)
         .max(u64::from(target.timing.dma_descriptor_partitions));
-    let n_used = n_units.div_ceil(per_lane.max(1));
-    let lanes = (0..n_used).map(|lane| {
-        let n_left = n_units - lane * per_lane;
-        unit.share(lane as usize, n_left.min(per_lane), per_descriptor)
-    });
-    lanes.collect()
+    let mut parts = Parts::default();
+    let mut n_left = n_units;
+    for lane in 0..target.dma_engines {
+        let n_units = n_left.min(per_lane);
+        if n_units > 0 {
+            parts.add(lane, n_units);
+        }
+        n_left -= n_units;
+    }
+    parts.shares(&unit, per_descriptor)
+}
+
+/// How many units each DMA engine gets: engines with the same number, and the number.
+#[derive(Default)]
+struct Parts(Vec<(u32, u64)>);
+
+impl Parts {
+    fn add(&mut self, lane: u32, n_units: u64) {
+        match self.0.iter_mut().find(|it| it.1 == n_units) {
+            Some(part) => part.0 |= 1 << lane,
+            None => self.0.push((1 << lane, n_units)),
+        }
+    }
+
+    fn shares(&self, unit: &Unit, per_descriptor: u64) -> Vec<Share> {
+        self.0
+            .iter()
+            .map(|&(lanes, n_units)| unit.share(lanes, n_units, per_descriptor))
+            .collect()
+    }
 }
 
 /// One partition's part of a transfer, or one row.
@@ -143,12 +158,12 @@ impl Unit<'_> {
         }
     }
 
-    fn share(&self, lane: usize, n_units: u64, per_descriptor: u64) -> Share {
+    fn share(&self, lanes: u32, n_units: u64, per_descriptor: u64) -> Share {
         let descriptors = n_units.div_ceil(per_descriptor);
         let n_last = n_units - per_descriptor * (descriptors - 1);
         let last = self.service(n_last);
         Share {
-            lane,
+            lanes,
             descriptors,
             full: if descriptors == 1 || n_last == per_descriptor {
                 last
