@@ -9,6 +9,7 @@ pub mod lex;
 pub mod parse;
 pub mod ast;
 pub mod dtype;
+pub mod host;
 pub mod isa;
 pub mod target;
 pub mod ir;
