@@ -14,4 +14,6 @@ pub mod isa;
 pub mod target;
 pub mod ir;
 pub mod text;
+pub mod directive;
+pub mod specialize;
 pub mod cost;

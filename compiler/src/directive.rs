@@ -1,0 +1,283 @@
+//! `# nk:` directives: what a kernel file says about how to run and check itself.
+//!
+//! Takes the directive comments of a parsed file, gives runs with their expectations, in file order. The values of
+//! arguments stay text: what `f32[128,512]:randn(0)` means is the runtime's to say.
+//!
+//! ```text
+//! # nk: run softmax(x=f32[256,512]:randn(0), axis=1)
+//! # nk: expect softmax_reference rtol=1e-4
+//! # nk: snapshot schedule
+//! ```
+
+use crate::ast;
+use crate::diagnostic::{Diagnostic, Report};
+use crate::source::Span;
+
+/// A `run` directive with the `expect` and `snapshot` lines below it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub kernel: String,
+    /// Arguments in order, each with the text of its value.
+    pub args: Vec<(String, String)>,
+    /// `grid=2,2` after the call.
+    pub grid: Vec<u32>,
+    pub expects: Vec<Expect>,
+    /// IR stages that are kept as snapshots.
+    pub snapshots: Vec<String>,
+    pub span: Span,
+}
+
+/// The check of a run's results against a function of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expect {
+    pub function: String,
+    pub rtol: Option<f64>,
+    pub atol: Option<f64>,
+    pub span: Span,
+}
+
+/// What can be wrong with a directive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Error {
+    Unknown {
+        word: String,
+        span: Span,
+    },
+    Malformed {
+        usage: &'static str,
+        span: Span,
+    },
+    /// `expect` or `snapshot` without a `run` above.
+    NoRun {
+        word: &'static str,
+        span: Span,
+    },
+}
+
+const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M]";
+const USAGE_EXPECT: &str = "# nk: expect FUNCTION [rtol=X] [atol=X]";
+const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule";
+
+impl Report for Error {
+    fn report(&self) -> Diagnostic {
+        match self {
+            Error::Unknown { word, span } => {
+                Diagnostic::error("unknown-directive", format!("`{word}` is no directive"))
+                    .at(*span, "")
+                    .help("the directives are `run`, `expect` and `snapshot`")
+            }
+            Error::Malformed { usage, span } => {
+                Diagnostic::error("bad-directive", "the directive cannot be read")
+                    .at(*span, "")
+                    .help(format!("write `{usage}`"))
+            }
+            Error::NoRun { word, span } => Diagnostic::error(
+                "bad-directive",
+                format!("`{word}` has no `run` directive above it"),
+            )
+            .at(*span, "")
+            .help(format!("put `{USAGE_RUN}` before it")),
+        }
+    }
+}
+
+/// Reads the directives of a file.
+pub fn runs(module: &ast::Module) -> Result<Vec<Run>, Vec<Error>> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut errors = Vec::new();
+    for directive in &module.directives {
+        let span = directive.span;
+        let (word, rest) = directive
+            .text
+            .split_once(char::is_whitespace)
+            .unwrap_or((&directive.text, ""));
+        let outcome = match word {
+            "run" => run(rest.trim(), span).map(|it| runs.push(it)),
+            "expect" => expect(rest.trim(), span).and_then(|it| match runs.last_mut() {
+                Some(run) => {
+                    run.expects.push(it);
+                    Ok(())
+                }
+                None => Err(Error::NoRun { word: "expect", span }),
+            }),
+            "snapshot" => match (runs.last_mut(), rest.trim()) {
+                (None, _) => Err(Error::NoRun {
+                    word: "snapshot",
+                    span,
+                }),
+                (Some(run), stage @ ("program" | "placement" | "schedule")) => {
+                    run.snapshots.push(stage.to_string());
+                    Ok(())
+                }
+                _ => Err(Error::Malformed {
+                    usage: USAGE_SNAPSHOT,
+                    span,
+                }),
+            },
+            _ => Err(Error::Unknown {
+                word: word.to_string(),
+                span,
+            }),
+        };
+        errors.extend(outcome.err());
+    }
+    if errors.is_empty() { Ok(runs) } else { Err(errors) }
+}
+
+fn run(text: &str, span: Span) -> Result<Run, Error> {
+    let wrong = || Error::Malformed {
+        usage: USAGE_RUN,
+        span,
+    };
+    let open = text.find('(').ok_or_else(wrong)?;
+    let close = matching(text, open).ok_or_else(wrong)?;
+    let kernel = text[..open].trim();
+    if !is_name(kernel) {
+        return Err(wrong());
+    }
+    let mut args = Vec::new();
+    for piece in split(&text[open + 1..close]) {
+        let (name, value) = piece.split_once('=').ok_or_else(wrong)?;
+        if !is_name(name.trim()) || value.trim().is_empty() {
+            return Err(wrong());
+        }
+        args.push((name.trim().to_string(), value.trim().to_string()));
+    }
+    let mut grid = Vec::new();
+    match text[close + 1..].trim() {
+        "" => {}
+        rest => {
+            let sizes = rest.strip_prefix("grid=").ok_or_else(wrong)?;
+            for size in sizes.split(',') {
+                grid.push(size.trim().parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?);
+            }
+        }
+    }
+    let (expects, snapshots) = (Vec::new(), Vec::new());
+    Ok(Run {
+        kernel: kernel.to_string(),
+        args,
+        grid,
+        expects,
+        snapshots,
+        span,
+    })
+}
+
+fn expect(text: &str, span: Span) -> Result<Expect, Error> {
+    let wrong = || Error::Malformed {
+        usage: USAGE_EXPECT,
+        span,
+    };
+    let mut words = text.split_whitespace();
+    let function = words
+        .next()
+        .filter(|it| is_name(it))
+        .ok_or_else(wrong)?
+        .to_string();
+    let mut expect = Expect {
+        function,
+        rtol: None,
+        atol: None,
+        span,
+    };
+    for word in words {
+        let (name, value) = word.split_once('=').ok_or_else(wrong)?;
+        let value: f64 = value
+            .parse()
+            .ok()
+            .filter(|it: &f64| *it >= 0.0)
+            .ok_or_else(wrong)?;
+        match name {
+            "rtol" => expect.rtol = Some(value),
+            "atol" => expect.atol = Some(value),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(expect)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|it: char| it.is_ascii_digit())
+        && text.chars().all(|it| it.is_alphanumeric() || it == '_')
+}
+
+/// Splits at the commas that stand in no bracket and no string.
+pub fn split(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut depth = 0;
+    let mut quote = None;
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(mark), c) if c == mark => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                pieces.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[start..]);
+    pieces.retain(|it| !it.trim().is_empty());
+    pieces
+}
+
+/// The bracket that closes the one at `open`.
+fn matching(text: &str, open: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices().skip_while(|it| it.0 < open) {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+
+    fn read(text: &str) -> Result<Vec<Run>, Vec<Error>> {
+        let mut sources = Sources::new();
+        let file = sources.add("test.nk", text);
+        runs(&crate::parse::parse(&sources, file).0)
+    }
+
+    #[test]
+    fn runs_collect_their_expectations() {
+        let text = "# nk: run f(x=f32[2,3]:uniform(0, 1, 7), n=(1, 2), s=\"a,b\") grid=2,3\n# nk: expect g rtol=1e-3\nx = 1\n";
+        let runs = read(text).expect("the directives are well-formed");
+        assert_eq!(runs.len(), 1);
+        let values: Vec<&str> = runs[0].args.iter().map(|it| it.1.as_str()).collect();
+        assert_eq!(values, ["f32[2,3]:uniform(0, 1, 7)", "(1, 2)", "\"a,b\""]);
+        assert_eq!(runs[0].grid, [2, 3]);
+        assert_eq!(runs[0].expects[0].rtol, Some(1e-3));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error() {
+        for text in [
+            "# nk: walk f()\n",
+            "# nk: run f(\n",
+            "# nk: expect g\n",
+            "# nk: run f(x)\n",
+            "# nk: run f() grid=0\n",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

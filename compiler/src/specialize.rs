@@ -1,0 +1,337 @@
+//! Specialisation: a kernel and the shapes of its arguments to a [`Program`].
+//!
+//! Takes the syntax tree of a file, the kernel's name and its arguments (tensors as dtype and shape, everything else as
+//! source text), gives the stream of instructions in source order over named buffers. Everything that is not an
+//! instruction is evaluated here: loops unroll, calls inline, branches resolve. Never looks at the elements of a
+//! tensor, never chooses an address or a queue.
+//!
+//! The evaluator is one struct; its methods stand in the files below, each with one part of the language.
+
+mod value;
+mod scope;
+mod error;
+mod format;
+mod modules;
+mod library;
+mod eval;
+mod exec;
+mod call;
+mod builtins;
+mod method;
+mod operate;
+mod index;
+mod host_bridge;
+mod tensor;
+mod layout;
+mod bind;
+mod language;
+mod reduce;
+mod kernel;
+
+pub use error::{Error, Mistake};
+pub use kernel::{ArgValue, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize};
+pub use modules::{ImportRequest, Loaded, Loader};
+
+use crate::ast::Function;
+use crate::diagnostic::Diagnostic;
+use crate::host::HostState;
+use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
+use crate::source::{Sources, Span};
+use crate::target::Target;
+use error::Result;
+use modules::ModuleEnv;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scope::Scope;
+use std::rc::Rc;
+use std::sync::Arc;
+use value::Value;
+
+/// Bounds on compile-time evaluation. Each is an error with its number, never a crash or a hang.
+pub struct Limits {
+    pub expression_depth: usize,
+    pub call_depth: usize,
+    pub while_iterations: usize,
+    pub steps: u64,
+    pub list_length: i64,
+    pub instructions: usize,
+}
+
+pub const LIMITS: Limits = Limits {
+    expression_depth: 4_000,
+    call_depth: 100,
+    while_iterations: 1_000_000,
+    steps: 50_000_000,
+    list_length: 10_000_000,
+    instructions: 8_000_000,
+};
+
+/// Things that are accepted, but that newer NKI or the hardware would have otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Warning {
+    /// `.ap(offset=N)` on a view with an offset of its own.
+    OffsetOnView,
+    /// `mask=None` or `dtype=` left from older NKI.
+    OldKeyword(&'static str),
+    /// `/` and `nl.divide`.
+    NoDivider,
+    /// Integers beyond 2^24 lose bits on this engine.
+    IntThroughF32,
+    /// A kernel argument is written.
+    WritesArgument,
+    /// `np.float64` and the like for a device tensor.
+    Narrowed,
+    /// A 16-bit result of a Tensor-engine transpose.
+    SixteenBitTranspose,
+}
+
+/// One call or loop iteration around the current statement.
+struct Around {
+    span: Span,
+    frame: LocFrame,
+    loc: Option<LocId>,
+}
+
+/// What `enter_*` gives to `leave`.
+struct Mark {
+    around: usize,
+    iterations: usize,
+}
+
+/// The evaluator: one kernel being specialised.
+struct Evaluator<'a> {
+    sources: &'a mut Sources,
+    target: &'static Target,
+    loader: &'a Loader<'a>,
+    params: &'a [(String, String)],
+    grid: &'a [u32],
+    program_id: &'a [u32],
+    modules: Vec<ModuleEnv>,
+    import_errors: Vec<Diagnostic>,
+    scopes: FxHashMap<*const Function, Rc<Scope>>,
+    /// Members of `nki.language`, `nki.isa` and `nl.tile_size` that were used.
+    members: [FxHashMap<Rc<str>, Value>; 3],
+    /// Buffer base names, shared between their instances.
+    bases: FxHashMap<Rc<str>, Arc<str>>,
+    program: Program,
+    /// PSUM views that matmuls have written, per buffer.
+    matmul_writes: FxHashMap<crate::ir::BufferId, Vec<crate::ir::View>>,
+    names: FxHashMap<(Rc<str>, Option<Arc<[u32]>>), u32>,
+    around: Vec<Around>,
+    iterations: Vec<u32>,
+    instance: Option<Arc<[u32]>>,
+    /// The variable on the left of the assignment being evaluated: the name of a tensor made on its right.
+    naming: Option<Rc<str>>,
+    depth: usize,
+    calls: usize,
+    steps: u64,
+    printed: String,
+    warnings: Vec<Diagnostic>,
+    warned: FxHashSet<(Warning, Span)>,
+    host: HostState,
+    returned: Vec<Option<Rc<str>>>,
+}
+
+impl<'a> Evaluator<'a> {
+    fn new(sources: &'a mut Sources, request: &Request<'a>, name: &str) -> Evaluator<'a> {
+        Evaluator {
+            sources,
+            target: request.target,
+            loader: request.loader,
+            params: request.params,
+            grid: request.grid,
+            program_id: request.program_id,
+            modules: Vec::new(),
+            import_errors: Vec::new(),
+            scopes: FxHashMap::default(),
+            members: Default::default(),
+            bases: FxHashMap::default(),
+            program: Program::new(name, request.target.name),
+            matmul_writes: FxHashMap::default(),
+            names: FxHashMap::default(),
+            around: Vec::new(),
+            iterations: Vec::new(),
+            instance: None,
+            naming: None,
+            depth: 0,
+            calls: 0,
+            steps: 0,
+            printed: String::new(),
+            warnings: Vec::new(),
+            warned: FxHashSet::default(),
+            host: HostState::default(),
+            returned: Vec::new(),
+        }
+    }
+
+    /// Counts a statement or an iteration.
+    fn step(&mut self, span: Span) -> Result<()> {
+        self.steps += 1;
+        if self.steps > LIMITS.steps {
+            return Err(Error::new(Mistake::TooManySteps { limit: LIMITS.steps }, span));
+        }
+        Ok(())
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            around: self.around.len(),
+            iterations: self.iterations.len(),
+        }
+    }
+
+    fn enter_iteration(&mut self, idx: usize, span: Span) -> Mark {
+        let mark = self.mark();
+        let number = u32::try_from(idx).unwrap_or(u32::MAX);
+        self.around.push(Around {
+            span,
+            frame: LocFrame::Iteration(number),
+            loc: None,
+        });
+        self.iterations.push(number);
+        self.instance = None;
+        mark
+    }
+
+    fn enter_call(&mut self, span: Span) -> Mark {
+        let mark = self.mark();
+        self.around.push(Around {
+            span,
+            frame: LocFrame::Call,
+            loc: None,
+        });
+        mark
+    }
+
+    fn leave(&mut self, mark: Mark) {
+        self.around.truncate(mark.around);
+        if self.iterations.len() != mark.iterations {
+            self.iterations.truncate(mark.iterations);
+            self.instance = None;
+        }
+    }
+
+    /// The location of a span, with the calls and loops around it.
+    fn here(&mut self, span: Span) -> LocId {
+        let first_new = self
+            .around
+            .iter()
+            .rposition(|it| it.loc.is_some())
+            .map_or(0, |it| it + 1);
+        for at in first_new..self.around.len() {
+            let parent = if at == 0 { None } else { self.around[at - 1].loc };
+            let loc = Loc {
+                span: self.around[at].span,
+                parent,
+                frame: self.around[at].frame,
+            };
+            self.around[at].loc = Some(self.program.add_loc(loc));
+        }
+        let parent = self.around.last().and_then(|it| it.loc);
+        self.program.add_loc(Loc {
+            span,
+            parent,
+            frame: LocFrame::Here,
+        })
+    }
+
+    /// A buffer name that no other buffer has.
+    fn unique_name(&mut self, base: &Rc<str>) -> Name {
+        if self.instance.is_none() && !self.iterations.is_empty() {
+            self.instance = Some(self.iterations.as_slice().into());
+        }
+        let copy = self
+            .names
+            .entry((base.clone(), self.instance.clone()))
+            .or_insert(0);
+        *copy += 1;
+        let base = self
+            .bases
+            .entry(base.clone())
+            .or_insert_with(|| (&**base).into())
+            .clone();
+        Name {
+            base,
+            instance: self.instance.clone(),
+            copy: *copy,
+        }
+    }
+
+    fn scope_of(&mut self, function: &Rc<Function>) -> Rc<Scope> {
+        // The key stays valid: closures and modules keep their functions alive as long as the evaluator.
+        let make = || Rc::new(Scope::of_function(function));
+        self.scopes
+            .entry(Rc::as_ptr(function))
+            .or_insert_with(make)
+            .clone()
+    }
+
+    fn warn(&mut self, warning: Warning, span: Span) {
+        if self.warned.insert((warning, span)) {
+            self.warnings.push(warning.report(span));
+        }
+    }
+
+    fn enter_with(&mut self, context: &Value, span: Span) -> Result<()> {
+        let help = "put the statements in the function itself";
+        Err(Error::unsupported(
+            &format!("`with` on {}", eval::with_article(context.kind())),
+            help,
+            span,
+        ))
+    }
+}
+
+impl Warning {
+    fn report(self, span: Span) -> Diagnostic {
+        match self {
+            Warning::OffsetOnView => Diagnostic::warning(
+                "offset-on-view",
+                "`offset` counts from the start of the tensor, not of this view",
+            )
+            .at(span, "the view has an offset of its own")
+            .note("NKI's documents disagree; an access pattern replaces the view, so its offset is absolute")
+            .help("take the access pattern of the whole tensor"),
+            Warning::OldKeyword(name) => {
+                let diagnostic =
+                    Diagnostic::warning("old-keyword", format!("`{name}=` is from an older NKI"));
+                match name {
+                    "dtype" => diagnostic
+                        .at(span, "it agrees with the destination and is ignored")
+                        .help("drop it: the destination's dtype decides"),
+                    _ => diagnostic
+                        .at(span, "None is ignored")
+                        .help("drop it: slice the operands to the part that is meant"),
+                }
+            }
+            Warning::NoDivider => {
+                Diagnostic::warning("no-divider", "NeuronCore-v2 has no divide instruction")
+                    .at(
+                        span,
+                        "runs as IEEE division; the cost is that of a reciprocal and a multiply",
+                    )
+                    .help("multiply by nisa.reciprocal")
+            }
+            Warning::IntThroughF32 => Diagnostic::warning(
+                "int-through-fp32",
+                "this engine computes integers in float32, exactly only up to 2^24",
+            )
+            .at(span, "")
+            .help("use engine=nisa.engine.gpsimd on int32 tiles in SBUF"),
+            Warning::WritesArgument => {
+                Diagnostic::warning("writes-argument", "the kernel writes one of its arguments")
+                    .at(span, "")
+                    .note("newer NKI refuses this; the changed argument is reported beside the results")
+            }
+            Warning::Narrowed => {
+                Diagnostic::warning("narrowed", "64-bit types are narrowed to 32 bits on the device")
+                    .at(span, "")
+            }
+            Warning::SixteenBitTranspose => Diagnostic::warning(
+                "transpose-dtype",
+                "NeuronCore-v2 writes the result of a Tensor-engine transpose as float32",
+            )
+            .at(span, "the float32 result is converted to the destination's dtype")
+            .help("make the PSUM destination float32 and convert it in the copy out of PSUM"),
+        }
+    }
+}

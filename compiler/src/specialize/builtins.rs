@@ -1,0 +1,704 @@
+//! Builtin functions and the methods of compile-time values.
+//!
+//! Takes evaluated arguments, gives Python's results. Nothing here reaches the device.
+
+use super::error::{Error, Mistake, Result, closest};
+use super::eval::{CallArgs, first, with_article};
+use super::exec::range_of;
+use super::operate::order;
+use super::value::{Dict, Module, Value};
+use super::{Evaluator, host_bridge, library};
+use crate::ast::BinOp;
+use crate::source::Span;
+use std::rc::Rc;
+
+/// Every builtin name.
+pub const NAMES: &[&str] = &[
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "callable",
+    "chr",
+    "dict",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "frozenset",
+    "getattr",
+    "hasattr",
+    "int",
+    "isinstance",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "object",
+    "ord",
+    "pow",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "slice",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "type",
+    "zip",
+    "ArithmeticError",
+    "AssertionError",
+    "Exception",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "ModuleNotFoundError",
+    "NotImplementedError",
+    "OverflowError",
+    "RuntimeError",
+    "TypeError",
+    "ValueError",
+    "ZeroDivisionError",
+];
+
+pub fn builtin(name: &str) -> Option<Value> {
+    NAMES.iter().find(|it| **it == name).map(|it| Value::Builtin(it))
+}
+
+/// A set of values, or the error for one that cannot be in a set.
+pub fn set_of(items: Vec<Value>, span: Span) -> Result<Value> {
+    let mut dict = Dict::default();
+    for item in items {
+        let key = item.key().ok_or_else(|| Error::unhashable(&item, span))?;
+        dict.insert(key, item, Value::None);
+    }
+    Ok(Value::Set(Rc::new(dict.into())))
+}
+
+pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    if name.starts_with(char::is_uppercase) {
+        let text: Vec<String> = args.positional.iter().map(Value::text).collect();
+        return Ok(Value::str(text.join(", ")));
+    }
+    match name {
+        "print" => print(this, args),
+        "range" => {
+            let bounds: Option<Vec<i64>> = args.positional.iter().map(Value::as_int).collect();
+            match bounds.and_then(|it| range_of(&it)) {
+                Some(range) => Ok(Value::Range(Rc::new(range))),
+                None => Err(Error::type_error(
+                    "range takes one to three integers, the step not being 0",
+                    span,
+                )),
+            }
+        }
+        "len" => {
+            let [value] = args.bind(name, ["obj"], 1)?;
+            Ok(Value::Int(this.length(&required(value), span)?))
+        }
+        "min" | "max" => extreme(this, name, args),
+        "sum" => {
+            let [items, start] = args.bind(name, ["iterable", "start"], 1)?;
+            let mut total = start.unwrap_or(Value::Int(0));
+            for item in this.iterate(&required(items), span)? {
+                total = this.binary(BinOp::Add, &total, &item, span)?;
+            }
+            Ok(total)
+        }
+        "any" | "all" => {
+            let [items] = args.bind(name, ["iterable"], 1)?;
+            for item in this.iterate(&required(items), span)? {
+                if this.truth(&item, span)? == (name == "any") {
+                    return Ok(Value::Bool(name == "any"));
+                }
+            }
+            Ok(Value::Bool(name == "all"))
+        }
+        "abs" => {
+            let [value] = args.bind(name, ["x"], 1)?;
+            match required(value) {
+                Value::Float(it) => Ok(Value::Float(it.abs())),
+                value @ Value::Array(_) => host_bridge::function("abs", vec![value], span, this),
+                value => match value.as_int().and_then(i64::checked_abs) {
+                    Some(it) => Ok(Value::Int(it)),
+                    None => Err(Error::type_error(
+                        format!("abs does not work on {}", with_article(value.kind())),
+                        span,
+                    )),
+                },
+            }
+        }
+        "int" => to_int(args),
+        "float" => to_float(args),
+        "bool" => {
+            let [value] = args.bind(name, ["x"], 0)?;
+            let value = value.unwrap_or(Value::Bool(false));
+            Ok(Value::Bool(this.truth(&value, span)?))
+        }
+        "str" | "repr" => {
+            let [value] = args.bind(name, ["object"], 0)?;
+            let value = value.unwrap_or(Value::str(""));
+            Ok(Value::str(if name == "str" {
+                value.text()
+            } else {
+                value.repr()
+            }))
+        }
+        "list" | "tuple" | "set" | "frozenset" | "reversed" | "sorted" | "enumerate" | "zip" | "map"
+        | "filter" => sequence(this, name, args),
+        "dict" => {
+            let mut dict = Dict::default();
+            for source in &args.positional {
+                let pairs = match source {
+                    Value::Dict(it) => it
+                        .borrow()
+                        .entries()
+                        .iter()
+                        .map(|it| vec![it.0.clone(), it.1.clone()])
+                        .collect(),
+                    other => {
+                        let items = this.iterate(other, span)?;
+                        items
+                            .iter()
+                            .map(|it| this.iterate(it, span))
+                            .collect::<Result<Vec<_>>>()?
+                    }
+                };
+                for pair in pairs {
+                    let [key, value] = <[Value; 2]>::try_from(pair)
+                        .map_err(|_| Error::type_error("dict takes pairs of a key and a value", span))?;
+                    let hash = key.key().ok_or_else(|| Error::unhashable(&key, span))?;
+                    dict.insert(hash, key, value);
+                }
+            }
+            for (name, value) in args.keywords {
+                let name = Value::Str(name);
+                dict.insert(name.key().expect("strings are hashable"), name, value);
+            }
+            Ok(Value::Dict(Rc::new(dict.into())))
+        }
+        "slice" => {
+            let mut it = args.positional.into_iter();
+            match (it.next(), it.next(), it.next()) {
+                (Some(stop), None, None) => Ok(Value::slice(Value::None, stop, Value::None)),
+                (Some(start), Some(stop), step) => Ok(Value::slice(start, stop, step.unwrap_or(Value::None))),
+                _ => Err(Error::type_error("slice takes one to three arguments", span)),
+            }
+        }
+        "divmod" => {
+            let [a, b] = args.bind(name, ["a", "b"], 2)?;
+            let (a, b) = (required(a), required(b));
+            let quotient = this.binary(BinOp::FloorDiv, &a, &b, span)?;
+            Ok(Value::tuple(vec![
+                quotient,
+                this.binary(BinOp::Mod, &a, &b, span)?,
+            ]))
+        }
+        "pow" => {
+            let [a, b] = args.bind(name, ["base", "exp"], 2)?;
+            this.binary(BinOp::Pow, &required(a), &required(b), span)
+        }
+        "round" => {
+            let [value, digits] = args.bind(name, ["number", "ndigits"], 1)?;
+            round(&required(value), digits.and_then(|it| it.as_int()), span)
+        }
+        "isinstance" => {
+            let [value, class] = args.bind(name, ["obj", "class_or_tuple"], 2)?;
+            Ok(Value::Bool(is_instance(&required(value), &required(class))))
+        }
+        "type" => {
+            let [value] = args.bind(name, ["object"], 1)?;
+            let kind = required(value).kind();
+            Ok(builtin(kind).unwrap_or(Value::str(kind)))
+        }
+        "callable" => {
+            let [value] = args.bind(name, ["obj"], 1)?;
+            let is_callable = |it: &Value| {
+                matches!(
+                    it,
+                    Value::Function(_)
+                        | Value::Partial(_)
+                        | Value::Method(_)
+                        | Value::Builtin(_)
+                        | Value::Library(_)
+                        | Value::Nl(_)
+                        | Value::Isa(_)
+                )
+            };
+            Ok(Value::Bool(is_callable(&required(value))))
+        }
+        "hasattr" | "getattr" => {
+            let [value, attr, default] = args.bind(name, ["obj", "name", "default"], 2)?;
+            let Some(Value::Str(attr)) = attr else {
+                return Err(Error::type_error("the name of an attribute is a string", span));
+            };
+            let found = this.attribute(&required(value), &attr, span);
+            match (name, found, default) {
+                ("hasattr", found, _) => Ok(Value::Bool(found.is_ok())),
+                (_, Ok(found), _) => Ok(found),
+                (_, Err(_), Some(default)) => Ok(default),
+                (_, Err(error), None) => Err(error),
+            }
+        }
+        "ord" => match args.bind(name, ["c"], 1)? {
+            [Some(Value::Str(it))] if it.chars().count() == 1 => Ok(Value::Int(
+                it.chars().next().map_or(0, |it| i64::from(u32::from(it))),
+            )),
+            _ => Err(Error::type_error("ord takes a string of one character", span)),
+        },
+        "chr" => {
+            let [code] = args.bind(name, ["i"], 1)?;
+            let code = code
+                .and_then(|it| it.as_int())
+                .and_then(|it| u32::try_from(it).ok());
+            match code.and_then(char::from_u32) {
+                Some(it) => Ok(Value::str(it.to_string())),
+                None => Err(Error::value_error("chr takes a code point", span)),
+            }
+        }
+        _ => Err(Error::unsupported(
+            name,
+            "only values that exist at compile time are known here",
+            span,
+        )),
+    }
+}
+
+/// An argument that `bind` has found to be given.
+pub fn required(value: Option<Value>) -> Value {
+    value.expect("bind has checked that the argument is given")
+}
+
+impl Evaluator<'_> {
+    /// Python's `len`.
+    pub fn length(&self, value: &Value, span: Span) -> Result<i64> {
+        let length = match value {
+            Value::Str(it) => it.chars().count(),
+            Value::Tuple(it) => it.len(),
+            Value::List(it) => it.borrow().len(),
+            Value::Dict(it) | Value::Set(it) => it.borrow().len(),
+            Value::Range(it) => it.len() as usize,
+            Value::Array(it) => match it.borrow().shape().first() {
+                Some(it) => *it,
+                None => {
+                    return Err(Error::type_error(
+                        "an array without dimensions has no length",
+                        span,
+                    ));
+                }
+            },
+            Value::Tensor(it) => it.view.dims()[0].count as usize,
+            _ => {
+                return Err(Error::type_error(
+                    format!("{} has no length", with_article(value.kind())),
+                    span,
+                ));
+            }
+        };
+        Ok(length as i64)
+    }
+}
+
+fn print(this: &mut Evaluator<'_>, args: CallArgs) -> Result<Value> {
+    let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
+    for (name, value) in &args.keywords {
+        match &**name {
+            "sep" => separator = value.text(),
+            "end" => end = value.text(),
+            "flush" | "file" => {}
+            _ => {
+                return Err(super::call::unexpected(
+                    "print",
+                    name,
+                    ["sep", "end", "flush"].into_iter(),
+                    args.span,
+                ));
+            }
+        }
+    }
+    let texts: Vec<String> = args.positional.iter().map(Value::text).collect();
+    this.printed.push_str(&texts.join(&separator));
+    this.printed.push_str(&end);
+    Ok(Value::None)
+}
+
+fn extreme(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let mut key = None;
+    let mut default = None;
+    for (keyword, value) in args.keywords {
+        match &*keyword {
+            "key" => key = Some(value),
+            "default" => default = Some(value),
+            _ => {
+                return Err(super::call::unexpected(
+                    name,
+                    &keyword,
+                    ["key", "default"].into_iter(),
+                    span,
+                ));
+            }
+        }
+    }
+    let items = match args.positional.as_slice() {
+        [one] => this.iterate(one, span)?,
+        several => several.to_vec(),
+    };
+    let mut best: Option<(Value, Value)> = None;
+    for item in items {
+        let rank = match &key {
+            Some(key) => this.call(
+                key,
+                CallArgs {
+                    positional: vec![item.clone()],
+                    keywords: Vec::new(),
+                    span,
+                },
+            )?,
+            None => item.clone(),
+        };
+        let better = match &best {
+            None => true,
+            Some((best, _)) => {
+                let ordering = order(&rank, best).ok_or_else(|| {
+                    let (a, b) = (with_article(rank.kind()), with_article(best.kind()));
+                    Error::type_error(format!("{name} cannot compare {a} with {b}"), span)
+                })?;
+                if name == "min" {
+                    ordering.is_some_and(|it| it.is_lt())
+                } else {
+                    ordering.is_some_and(|it| it.is_gt())
+                }
+            }
+        };
+        if better {
+            best = Some((rank, item));
+        }
+    }
+    match (best, default) {
+        (Some((_, item)), _) => Ok(item),
+        (None, Some(default)) => Ok(default),
+        (None, None) => Err(Error::value_error(format!("{name} of nothing"), span)),
+    }
+}
+
+fn to_int(args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let [value, base] = args.bind("int", ["x", "base"], 0)?;
+    let value = value.unwrap_or(Value::Int(0));
+    match &value {
+        Value::Float(it) if it.is_finite() && it.abs() < 9.2e18 => Ok(Value::Int(it.trunc() as i64)),
+        Value::Float(it) => Err(Error::value_error(
+            format!("{} is no 64-bit integer", Value::Float(*it).repr()),
+            span,
+        )),
+        Value::Str(text) => {
+            let base = base.and_then(|it| it.as_int()).unwrap_or(10);
+            let clean = text.trim().replace('_', "");
+            let parsed = u32::try_from(base)
+                .ok()
+                .filter(|it| (2..=36).contains(it))
+                .and_then(|base| {
+                    let digits = ["0x", "0X", "0b", "0B", "0o", "0O"]
+                        .iter()
+                        .find_map(|it| clean.strip_prefix(it));
+                    i64::from_str_radix(
+                        if base == 10 {
+                            &clean
+                        } else {
+                            digits.unwrap_or(&clean)
+                        },
+                        base,
+                    )
+                    .ok()
+                });
+            parsed
+                .map(Value::Int)
+                .ok_or_else(|| Error::value_error(format!("{} is no integer", value.repr()), span))
+        }
+        Value::Array(it) if it.borrow().len() == 1 => Ok(Value::Int(first(it) as i64)),
+        _ => match value.as_int() {
+            Some(it) => Ok(Value::Int(it)),
+            None => Err(Error::type_error(
+                format!("int does not take {}", with_article(value.kind())),
+                span,
+            )),
+        },
+    }
+}
+
+fn to_float(args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let [value] = args.bind("float", ["x"], 0)?;
+    let value = value.unwrap_or(Value::Float(0.0));
+    match &value {
+        Value::Str(text) => {
+            let clean = text.trim().to_lowercase();
+            let parsed = match clean.trim_start_matches(['+', '-']) {
+                "inf" | "infinity" => Some(if clean.starts_with('-') {
+                    f64::NEG_INFINITY
+                } else {
+                    f64::INFINITY
+                }),
+                "nan" => Some(f64::NAN),
+                _ => clean.parse().ok(),
+            };
+            parsed
+                .map(Value::Float)
+                .ok_or_else(|| Error::value_error(format!("{} is no number", value.repr()), span))
+        }
+        Value::Array(it) if it.borrow().len() == 1 => Ok(Value::Float(first(it))),
+        _ => match value.as_float() {
+            Some(it) => Ok(Value::Float(it)),
+            None => Err(Error::type_error(
+                format!("float does not take {}", with_article(value.kind())),
+                span,
+            )),
+        },
+    }
+}
+
+fn round(value: &Value, digits: Option<i64>, span: Span) -> Result<Value> {
+    match (value, digits) {
+        (Value::Array(_), _) => Err(Error::type_error("use np.round on arrays", span)),
+        (Value::Float(it), None) if it.abs() < 9.2e18 => Ok(Value::Int(it.round_ties_even() as i64)),
+        (Value::Float(it), Some(digits)) if (0..=300).contains(&digits) => {
+            let text = format!("{it:.*}", digits as usize);
+            Ok(Value::Float(text.parse().unwrap_or(*it)))
+        }
+        (Value::Float(it), Some(digits)) => {
+            let scale = libm::pow(10.0, -(digits as f64));
+            Ok(Value::Float((it / scale).round_ties_even() * scale))
+        }
+        _ => match value.as_int() {
+            Some(it) => Ok(Value::Int(it)),
+            None => Err(Error::type_error(
+                format!("round does not take {}", with_article(value.kind())),
+                span,
+            )),
+        },
+    }
+}
+
+fn is_instance(value: &Value, class: &Value) -> bool {
+    match class {
+        Value::Tuple(classes) => classes.iter().any(|it| is_instance(value, it)),
+        Value::Builtin("object") => true,
+        Value::Builtin("int") => matches!(value, Value::Int(_) | Value::Bool(_)),
+        Value::Builtin(name) => *name == value.kind(),
+        Value::Library(it) if it.module == "numpy" => {
+            &*it.name == "ndarray" && matches!(value, Value::Array(_))
+        }
+        Value::Library(it) if it.module == "nki" => matches!(value, Value::Tensor(_)),
+        Value::Nl("ndarray") => matches!(value, Value::Tensor(_)),
+        _ => false,
+    }
+}
+
+fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let mut keywords = args.keywords;
+    let mut keyword = |wanted: &str| {
+        keywords
+            .iter()
+            .position(|it| *it.0 == *wanted)
+            .map(|at| keywords.remove(at).1)
+    };
+    let (key, reverse, start) = (keyword("key"), keyword("reverse"), keyword("start"));
+    if let Some((keyword, _)) = keywords.first() {
+        return Err(super::call::unexpected(
+            name,
+            keyword,
+            ["key", "reverse", "start"].into_iter(),
+            span,
+        ));
+    }
+    let mut given = args.positional.into_iter();
+    let callee = matches!(name, "map" | "filter").then(|| given.next()).flatten();
+    let mut lists = given
+        .map(|it| this.iterate(&it, span))
+        .collect::<Result<Vec<_>>>()?;
+    let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
+    let row = |idx: usize| lists.iter().map(|it| it[idx].clone()).collect::<Vec<_>>();
+    let items = match name {
+        "zip" => (0..shortest).map(|idx| Value::tuple(row(idx))).collect(),
+        "map" => {
+            let callee =
+                callee.ok_or_else(|| Error::type_error("map takes a function and sequences", span))?;
+            let rows: Vec<Vec<Value>> = (0..shortest).map(row).collect();
+            let call = |it| {
+                this.call(
+                    &callee,
+                    CallArgs {
+                        positional: it,
+                        keywords: Vec::new(),
+                        span,
+                    },
+                )
+            };
+            rows.into_iter().map(call).collect::<Result<_>>()?
+        }
+        _ => {
+            let mut items = if lists.is_empty() {
+                Vec::new()
+            } else {
+                lists.swap_remove(0)
+            };
+            match name {
+                "reversed" => items.reverse(),
+                "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
+                "enumerate" => {
+                    let start = start.and_then(|it| it.as_int()).unwrap_or(0);
+                    let pair = |(idx, it)| Value::tuple(vec![Value::Int(start + idx as i64), it]);
+                    items = items.into_iter().enumerate().map(pair).collect();
+                }
+                "filter" => {
+                    let callee = callee.unwrap_or(Value::None);
+                    let mut kept = Vec::new();
+                    for item in items {
+                        let verdict = match &callee {
+                            Value::None => item.clone(),
+                            callee => this.call(
+                                callee,
+                                CallArgs {
+                                    positional: vec![item.clone()],
+                                    keywords: Vec::new(),
+                                    span,
+                                },
+                            )?,
+                        };
+                        if this.truth(&verdict, span)? {
+                            kept.push(item);
+                        }
+                    }
+                    items = kept;
+                }
+                _ => {}
+            }
+            items
+        }
+    };
+    match name {
+        "tuple" => Ok(Value::tuple(items)),
+        "set" | "frozenset" => set_of(items, span),
+        _ => Ok(Value::list(items)),
+    }
+}
+
+pub fn sorted(
+    this: &mut Evaluator<'_>,
+    items: Vec<Value>,
+    key: Option<Value>,
+    reverse: bool,
+    span: Span,
+) -> Result<Vec<Value>> {
+    let mut ranked = Vec::with_capacity(items.len());
+    for item in items {
+        let rank = match &key {
+            Some(key) => this.call(
+                key,
+                CallArgs {
+                    positional: vec![item.clone()],
+                    keywords: Vec::new(),
+                    span,
+                },
+            )?,
+            None => item.clone(),
+        };
+        ranked.push((rank, item));
+    }
+    if let Some(pair) = ranked.windows(2).find(|it| order(&it[0].0, &it[1].0).is_none()) {
+        let (a, b) = (with_article(pair[0].0.kind()), with_article(pair[1].0.kind()));
+        return Err(Error::type_error(
+            format!("sorted cannot compare {a} with {b}"),
+            span,
+        ));
+    }
+    let compare = |a: &Value, b: &Value| order(a, b).flatten().unwrap_or(std::cmp::Ordering::Equal);
+    ranked.sort_by(|a, b| {
+        if reverse {
+            compare(&b.0, &a.0)
+        } else {
+            compare(&a.0, &b.0)
+        }
+    });
+    Ok(ranked.into_iter().map(|it| it.1).collect())
+}
+
+/// The error for an attribute that a thing does not have.
+pub fn no_attribute<'a>(
+    of: String,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    span: Span,
+) -> Box<Error> {
+    let suggestion = closest(name, known);
+    Error::new(
+        Mistake::NoAttribute {
+            of,
+            name: name.into(),
+            suggestion,
+        },
+        span,
+    )
+}
+
+impl Evaluator<'_> {
+    /// An attribute of a value, or a method of it that is not called yet.
+    pub fn attribute(&mut self, value: &Value, name: &Rc<str>, span: Span) -> Result<Value> {
+        match value {
+            Value::Tensor(tensor) => self.tensor_attribute(tensor, name, span),
+            Value::Module(module) => self.module_attribute(module, name, span),
+            Value::Array(array) => host_bridge::attribute(array, name, span),
+            Value::Host(it) => host_bridge::other_attribute(it, name, span),
+            Value::Function(closure) if &**name == "__name__" => Ok(Value::str(closure.name())),
+            Value::Library(it) if it.module == "nki" => Ok(value.clone()),
+            Value::Library(it) => library::attribute(it.module, &it.name, name, span),
+            Value::Slice(it) if &**name == "start" => Ok(it.start.clone()),
+            Value::Slice(it) if &**name == "stop" => Ok(it.stop.clone()),
+            Value::Slice(it) if &**name == "step" => Ok(it.step.clone()),
+            Value::Dtype(it) if &**name == "itemsize" => Ok(Value::Int(i64::from(it.size()))),
+            Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
+            Value::Member(it) if &**name == "name" => Ok(Value::str(it.name)),
+            Value::Member(it) if &**name == "value" => Ok(Value::Int(it.value)),
+            Value::Nl("mgrid") => Err(Error::unsupported("nl.mgrid", "use slices", span)),
+            _ => {
+                let methods = super::method::names(value);
+                if methods.contains(&&**name) {
+                    return Ok(Value::Method(Rc::new((value.clone(), name.clone()))));
+                }
+                Err(no_attribute(
+                    with_article(value.kind()),
+                    name,
+                    methods.iter().copied(),
+                    span,
+                ))
+            }
+        }
+    }
+
+    /// An attribute of a module.
+    fn module_attribute(&mut self, module: &Module, name: &Rc<str>, span: Span) -> Result<Value> {
+        match module {
+            Module::File(id) => match self.global(*id, name)? {
+                Some(value) => Ok(value),
+                None => {
+                    let known = self.global_names(*id);
+                    Err(no_attribute(
+                        "the module".to_string(),
+                        name,
+                        known.iter().map(String::as_str),
+                        span,
+                    ))
+                }
+            },
+            other => library::member(self, other, name, span),
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! What can be wrong with a kernel while it is evaluated, and the words for it.
+
+use super::value::Value;
+use crate::ast::CmpOp;
+use crate::diagnostic::{Diagnostic, Report};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// Results of evaluation; the error is boxed since it is rare and large.
+pub type Result<T> = std::result::Result<T, Box<Error>>;
+
+/// A mistake, where it is, and the calls and loops it happened in, innermost first.
+#[derive(Debug, Clone)]
+pub struct Error {
+    pub mistake: Mistake,
+    pub span: Span,
+    pub trace: Vec<TraceEntry>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TraceEntry {
+    pub span: Span,
+    /// The function that was called there.
+    pub function: Rc<str>,
+}
+
+/// One variant per mistake a user can make.
+#[derive(Debug, Clone)]
+pub enum Mistake {
+    UndefinedName {
+        name: Rc<str>,
+        suggestion: Option<String>,
+    },
+    Unbound {
+        name: Rc<str>,
+    },
+    UnresolvedImport {
+        module: Rc<str>,
+        name: Rc<str>,
+    },
+    ImportCycle {
+        name: Rc<str>,
+    },
+    NoAttribute {
+        of: String,
+        name: Rc<str>,
+        suggestion: Option<String>,
+    },
+    NotCallable {
+        kind: String,
+    },
+    UnexpectedKeyword {
+        function: String,
+        name: Rc<str>,
+        suggestion: Option<String>,
+    },
+    RepeatedArgument {
+        name: Rc<str>,
+    },
+    MissingArgument {
+        function: String,
+        name: Rc<str>,
+    },
+    TooManyArguments {
+        function: String,
+        takes: usize,
+        given: usize,
+    },
+    /// An operand, argument or element of a kind that does not fit.
+    Type {
+        message: String,
+    },
+    /// A value that does not fit.
+    Value {
+        message: String,
+    },
+    Operands {
+        op: &'static str,
+        left: String,
+        right: String,
+    },
+    DivisionByZero {
+        op: &'static str,
+    },
+    IntegerOverflow {
+        op: &'static str,
+    },
+    IndexOutOfRange {
+        index: i64,
+        length: i64,
+        what: String,
+    },
+    MissingKey {
+        key: String,
+    },
+    Unpack {
+        targets: usize,
+        values: usize,
+    },
+    Assertion {
+        message: Option<String>,
+        sides: Option<(String, CmpOp, String)>,
+    },
+    Raised {
+        kind: String,
+        message: String,
+    },
+    Unsupported {
+        what: String,
+        help: String,
+    },
+    TooDeep {
+        limit: usize,
+    },
+    CallsTooDeep {
+        function: String,
+        limit: usize,
+    },
+    EndlessLoop {
+        limit: usize,
+    },
+    TooManySteps {
+        limit: u64,
+    },
+    TooManyInstructions {
+        limit: usize,
+    },
+    // Tensors.
+    TooManyPartitions {
+        name: String,
+        partitions: i64,
+        limit: u32,
+    },
+    OnChipRank {
+        rank: usize,
+    },
+    BadShape {
+        message: String,
+    },
+    OutOfBounds {
+        dim: usize,
+        start: i64,
+        stop: i64,
+        size: i64,
+    },
+    ReshapeCount {
+        from: Vec<u32>,
+        to: Vec<i64>,
+    },
+    ReshapeLayout {
+        message: String,
+    },
+    PatternPartitionStride {
+        given: i64,
+        expected: i64,
+    },
+    PatternOutside {
+        last: i64,
+        size: i64,
+    },
+    View {
+        message: String,
+        help: String,
+    },
+    // Instructions.
+    WrongOperand {
+        op: &'static str,
+        operand: &'static str,
+        expected: String,
+        given: String,
+        help: Option<String>,
+    },
+    BiasImmediate,
+    DtypeKeyword {
+        dtype: &'static str,
+        dst: &'static str,
+    },
+    NewerOnly {
+        what: String,
+        since: &'static str,
+        help: String,
+    },
+    NlShapes {
+        function: String,
+        left: Vec<u32>,
+        right: Vec<u32>,
+    },
+    Host {
+        message: String,
+        help: Option<String>,
+    },
+    // The kernel as a whole.
+    NoKernel {
+        names: Vec<String>,
+    },
+    UnknownKernel {
+        name: String,
+        suggestion: Option<String>,
+    },
+    SeveralKernels {
+        names: Vec<String>,
+    },
+    BadArgument {
+        name: String,
+        message: String,
+    },
+    ResultNotTensor {
+        kind: String,
+    },
+    NoResult,
+}
+
+impl Error {
+    pub fn new(mistake: Mistake, span: Span) -> Box<Error> {
+        Box::new(Error {
+            mistake,
+            span,
+            trace: Vec::new(),
+        })
+    }
+
+    pub fn type_error(message: impl Into<String>, span: Span) -> Box<Error> {
+        Error::new(
+            Mistake::Type {
+                message: message.into(),
+            },
+            span,
+        )
+    }
+
+    pub fn value_error(message: impl Into<String>, span: Span) -> Box<Error> {
+        Error::new(
+            Mistake::Value {
+                message: message.into(),
+            },
+            span,
+        )
+    }
+
+    pub fn unsupported(what: &str, help: &str, span: Span) -> Box<Error> {
+        Error::new(
+            Mistake::Unsupported {
+                what: what.to_string(),
+                help: help.to_string(),
+            },
+            span,
+        )
+    }
+
+    pub fn unhashable(value: &Value, span: Span) -> Box<Error> {
+        Error::type_error(
+            format!("{} cannot be a key", super::eval::with_article(value.kind())),
+            span,
+        )
+    }
+}
+
+impl Report for Error {
+    fn report(&self) -> Diagnostic {
+        let mut diagnostic = self.mistake.report(self.span);
+        for entry in self.trace.iter().take(8) {
+            diagnostic = diagnostic.because(entry.span, format!("in this call of `{}`", entry.function));
+        }
+        if self.trace.len() > 8 {
+            diagnostic = diagnostic.note(format!("and {} more calls around it", self.trace.len() - 8));
+        }
+        diagnostic
+    }
+}
+
+impl Mistake {
+    fn report(&self, span: Span) -> Diagnostic {
+        let error = |code: &'static str, message: &dyn std::fmt::Display| {
+            Diagnostic::error(code, message.to_string())
+        };
+        match self {
+            Mistake::UndefinedName { name, suggestion } => {
+                let it = error("undefined-name", &format!("the name `{name}` is not defined"));
+                did_you_mean(it.at(span, "not found in this scope"), suggestion)
+            }
+            Mistake::Unbound { name } => error("unbound-name", &format!("`{name}` is used before it is assigned"))
+                .at(span, "no value yet")
+                .note("a name that is assigned anywhere in a function is local to all of it"),
+            Mistake::UnresolvedImport { module, name } => {
+                error("unresolved-import", &format!("`{name}` comes from `{module}`, which cannot be imported here"))
+                    .at(span, "used here")
+                    .help("only nki, numpy, parts of the standard library and sibling files can be imported; \
+                           pass what you need as an argument")
+            }
+            Mistake::ImportCycle { name } => {
+                error("import-cycle", &format!("evaluating `{name}` needs `{name}` itself")).at(span, "used here")
+            }
+            Mistake::NoAttribute { of, name, suggestion } => {
+                let it = error("no-attribute", &format!("{of} has no attribute `{name}`"));
+                did_you_mean(it.at(span, "unknown attribute"), suggestion)
+            }
+            Mistake::NotCallable { kind } => {
+                error("not-callable", &format!("{kind} cannot be called")).at(span, "called here")
+            }
+            Mistake::UnexpectedKeyword { function, name, suggestion } => {
+                let it = error("unexpected-keyword", &format!("`{function}` has no keyword argument `{name}`"));
+                did_you_mean(it.at(span, "unknown keyword"), suggestion)
+            }
+            Mistake::RepeatedArgument { name } => {
+                error("repeated-argument", &format!("the argument `{name}` is given twice")).at(span, "given again here")
+            }
+            Mistake::MissingArgument { function, name } => {
+                error("missing-argument", &format!("`{function}` needs the argument `{name}`")).at(span, "in this call")
+            }
+            Mistake::TooManyArguments { function, takes, given } => error(
+                "too-many-arguments",
+                &format!("`{function}` takes {takes} positional arguments, {given} are given"),
+            )
+            .at(span, "in this call"),
+            Mistake::Type { message } => error("type-error", message).at(span, ""),
+            Mistake::Value { message } => error("value-error", message).at(span, ""),
+            Mistake::Operands { op, left, right } => {
+                error("type-error", &format!("`{op}` does not work between {left} and {right}")).at(span, "")
+            }
+            Mistake::DivisionByZero { op } => {
+                error("division-by-zero", &format!("`{op}` by zero at compile time")).at(span, "the right side is 0")
+            }
+            Mistake::IntegerOverflow { op } => error("integer-overflow", &format!("`{op}` overflows a 64-bit integer"))
+                .at(span, "")
+                .note("compile-time integers have 64 bits"),
+            Mistake::IndexOutOfRange { index, length, what } => {
+                error("index-out-of-range", &format!("index {index} is outside a {what} of length {length}"))
+                    .at(span, "")
+            }
+            Mistake::MissingKey { key } => error("missing-key", &format!("the dict has no key {key}")).at(span, ""),
+            Mistake::Unpack { targets, values } => {
+                error("unpack-mismatch", &format!("{values} values cannot be unpacked into {targets} names")).at(span, "")
+            }
+            Mistake::Assertion { message, sides } => {
+                let text = match message {
+                    Some(message) => format!("assertion failed: {message}"),
+                    None => "assertion failed".to_string(),
+                };
+                let label = match sides {
+                    Some((left, op, right)) => format!("{left} {} {right} is False", op.symbol()),
+                    None => "this is False".to_string(),
+                };
+                error("assertion-failed", &text).at(span, label)
+            }
+            Mistake::Raised { kind, message } if message.is_empty() => {
+                error("kernel-raised", &format!("the kernel raised {kind}")).at(span, "raised here")
+            }
+            Mistake::Raised { kind, message } => {
+                error("kernel-raised", &format!("the kernel raised {kind}: {message}")).at(span, "raised here")
+            }
+            Mistake::Unsupported { what, help } => {
+                error("unsupported-syntax", &format!("{what} is not part of the kernel language"))
+                    .at(span, "not supported")
+                    .help(help)
+            }
+            Mistake::TooDeep { limit } => error(
+                "nested-too-deep",
+                &format!("evaluation is nested more than {limit} expressions deep"),
+            )
+            .at(span, "reached here")
+            .help("split the expression, or end the recursion"),
+            Mistake::CallsTooDeep { function, limit } => {
+                error("recursion-too-deep", &format!("`{function}` is called more than {limit} calls deep"))
+                    .at(span, "this call")
+                    .help("calls are inlined at compile time; a recursion needs a condition that ends it")
+            }
+            Mistake::EndlessLoop { limit } => {
+                error("endless-loop", &format!("this `while` loop has run {limit} times at compile time"))
+                    .at(span, "the condition never became false")
+                    .note("loops are unrolled at compile time")
+                    .help("make the body change what the condition tests")
+            }
+            Mistake::TooManySteps { limit } => {
+                error("too-many-steps", &format!("specialising took more than {limit} statements"))
+                    .at(span, "reached here")
+                    .help("use fewer or larger tiles, or a loop that ends")
+            }
+            Mistake::TooManyInstructions { limit } => {
+                error("too-many-instructions", &format!("the kernel unrolls to more than {limit} instructions"))
+                    .at(span, "reached here")
+                    .help("use larger tiles")
+            }
+            Mistake::TooManyPartitions { name, partitions, limit } => error(
+                "too-many-partitions",
+                &format!("{name} has {partitions} partitions; on-chip memory has {limit}"),
+            )
+            .at(span, format!("the first dimension is {partitions}"))
+            .note("the first dimension of a tile in SBUF or PSUM lies across the partitions of the memory")
+            .help(format!("split the first dimension into tiles of at most {limit}")),
+            Mistake::OnChipRank { rank } => {
+                error("insufficient-rank", &format!("a tile in SBUF or PSUM needs at least 2 dimensions, this one has {rank}"))
+                    .at(span, "")
+                    .note("the first dimension is the partition dimension, the others lie inside a partition")
+                    .help("write (partitions, 1) for a column")
+            }
+            Mistake::BadShape { message } => error("bad-shape", message).at(span, ""),
+            Mistake::OutOfBounds { dim, start, stop, size } => error(
+                "out-of-bounds",
+                &format!("{start}:{stop} is outside dimension {dim}, which has {size} elements"),
+            )
+            .at(span, "")
+            .note("static indices are checked against the tensor; nothing is clipped"),
+            Mistake::ReshapeCount { from, to } => {
+                let elements: i64 = to.iter().product();
+                let had: i64 = from.iter().map(|&it| i64::from(it)).product();
+                error("reshape-count", &format!("{from:?} has {had} elements and cannot become {to:?} with {elements}"))
+                    .at(span, "")
+            }
+            Mistake::ReshapeLayout { message } => error("reshape-layout", message)
+                .at(span, "")
+                .note("a view moves no data: the elements must already lie in the order of the new shape")
+                .help("copy the view into a tile of its own first"),
+            Mistake::PatternPartitionStride { given, expected } => error(
+                "pattern-partition-stride",
+                &format!("the first pair of the access pattern has stride {given}; the tile has {expected} elements per partition"),
+            )
+            .at(span, "")
+            .note("on chip the first pair walks the partitions, whose stride is the tile's free size")
+            .help(format!("write [{expected}, partitions] as the first pair")),
+            Mistake::PatternOutside { last, size } => error(
+                "out-of-bounds",
+                &format!("the access pattern reaches element {last}; the tensor has {size}"),
+            )
+            .at(span, ""),
+            Mistake::View { message, help } => error("bad-view", message).at(span, "").help(help),
+            Mistake::WrongOperand { op, operand, expected, given, help } => {
+                let it = error("wrong-operand", &format!("`{operand}` of {op} is {expected}, not {given}"));
+                let it = it.at(span, "in this call");
+                match help {
+                    Some(help) => it.help(help),
+                    None => it,
+                }
+            }
+            Mistake::BiasImmediate => error("bias-needs-tile", &"`bias` of an activation is a tile of shape (P, 1), not a number")
+                .at(span, "in this call")
+                .note("the Scalar engine of NeuronCore-v2 reads the bias from memory; immediates came with NeuronCore-v3")
+                .help("make a (P, 1) tile in SBUF, nisa.memset it, and pass that"),
+            Mistake::DtypeKeyword { dtype, dst } => error(
+                "dtype-keyword",
+                &format!("`dtype={dtype}` differs from the destination, which is {dst}"),
+            )
+            .at(span, "in this call")
+            .help(format!("drop `dtype=` and make `dst` a {dtype} tile")),
+            Mistake::NewerOnly { what, since, help } => error(
+                "not-on-this-target",
+                &format!("{what} needs {since}; this target is NeuronCore-v2"),
+            )
+            .at(span, "")
+            .help(help),
+            Mistake::NlShapes { function, left, right } => error(
+                "shape-mismatch",
+                &format!("`{function}` needs tiles of one shape; these are {left:?} and {right:?}"),
+            )
+            .at(span, "")
+            .note("a (P, 1) tile is broadcast along the free axis, and a number to every element; nothing else is"),
+            Mistake::Host { message, help } => {
+                let it = error("numpy-error", message).at(span, "");
+                match help {
+                    Some(help) => it.help(help),
+                    None => it,
+                }
+            }
+            Mistake::NoKernel { names } if names.is_empty() => {
+                error("no-kernel", &"the file has no function to compile").at(span, "")
+            }
+            Mistake::NoKernel { names } => error("no-kernel", &"the file has no function marked `@nki.jit`")
+                .at(span, "")
+                .help(format!("name one of its functions: FILE::{}", names.join(", FILE::"))),
+            Mistake::UnknownKernel { name, suggestion } => {
+                did_you_mean(error("unknown-kernel", &format!("the file has no function `{name}`")).at(span, ""), suggestion)
+            }
+            Mistake::SeveralKernels { names } => {
+                error("several-kernels", &format!("the file has {} kernels: {}", names.len(), names.join(", ")))
+                    .at(span, "the first one")
+                    .help(format!("name one: FILE::{}", names[0]))
+            }
+            Mistake::BadArgument { name, message } => {
+                error("bad-argument", &format!("argument `{name}`: {message}")).at(span, "this parameter")
+            }
+            Mistake::ResultNotTensor { kind } => error(
+                "result-not-a-tensor",
+                &format!("the kernel returns {kind}; results are tensors in HBM"),
+            )
+            .at(span, "")
+            .help("make the result with nl.ndarray(…, buffer=nl.shared_hbm), write it, and return it"),
+            Mistake::NoResult => error("output-not-written", &"the kernel returns nothing and writes no argument")
+                .at(span, "")
+                .help("return a tensor made with buffer=nl.shared_hbm"),
+        }
+    }
+}
+
+fn did_you_mean(diagnostic: Diagnostic, suggestion: &Option<String>) -> Diagnostic {
+    match suggestion {
+        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+        None => diagnostic,
+    }
+}
+
+/// The known name that a misspelt one is closest to, if one is close.
+pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let limit = (name.chars().count() / 3).max(1);
+    known
+        .map(|it| (distance(name, it), it))
+        .filter(|it| it.0 <= limit && it.0 > 0)
+        .min()
+        .map(|it| it.1.to_string())
+}
+
+/// Edits (insert, delete, replace, swap of neighbours) between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 4 {
+        return usize::MAX;
+    }
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -1,0 +1,389 @@
+//! Statements: what a function body does.
+//!
+//! Takes statements and a frame, unrolls loops and resolves branches, gives how the block was left. Module-level
+//! statements run through the same code when one of their names is first used.
+
+use super::error::{Error, Mistake, Result};
+use super::scope::Frame;
+use super::value::{Range, Value};
+use super::{Evaluator, LIMITS};
+use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// How a block was left.
+pub enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+impl Evaluator<'_> {
+    pub fn exec_block(&mut self, body: &[Stmt], frame: &Rc<Frame>) -> Result<Flow> {
+        for stmt in body {
+            match self.exec(stmt, frame)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    pub fn exec(&mut self, stmt: &Stmt, frame: &Rc<Frame>) -> Result<Flow> {
+        self.step(stmt.span)?;
+        match &stmt.kind {
+            StmtKind::Expr(expr) => {
+                self.eval(expr, frame)?;
+            }
+            StmtKind::Assign { targets, value } => {
+                self.naming = target_name(targets);
+                let value = self.eval(value, frame);
+                self.naming = None;
+                let value = value?;
+                for target in targets {
+                    self.assign(target, value.clone(), frame)?;
+                }
+            }
+            StmtKind::AnnAssign { target, value, .. } => {
+                if let Some(value) = value {
+                    self.naming = target_name(std::slice::from_ref(target));
+                    let value = self.eval(value, frame);
+                    self.naming = None;
+                    self.assign(target, value?, frame)?;
+                }
+            }
+            StmtKind::AugAssign { target, op, value } => {
+                let old = self.eval(target, frame)?;
+                let operand = self.eval(value, frame)?;
+                let new = self.binary_in_place(*op, &old, &operand, stmt.span)?;
+                self.assign(target, new, frame)?;
+            }
+            StmtKind::Return(value) => {
+                let Some(value) = value else {
+                    return Ok(Flow::Return(Value::None));
+                };
+                if self.calls == 1 {
+                    self.returned = super::kernel::returned_names(value);
+                }
+                return Ok(Flow::Return(self.eval(value, frame)?));
+            }
+            StmtKind::Raise(exception) => return Err(self.raised(exception.as_ref(), stmt.span, frame)?),
+            StmtKind::Assert { test, message } => self.assertion(test, message.as_ref(), frame)?,
+            StmtKind::Pass => {}
+            StmtKind::Break => return Ok(Flow::Break),
+            StmtKind::Continue => return Ok(Flow::Continue),
+            StmtKind::If { test, body, orelse } => {
+                let value = self.eval(test, frame)?;
+                let branch = if self.truth(&value, test.span)? {
+                    body
+                } else {
+                    orelse
+                };
+                return self.exec_block(branch, frame);
+            }
+            StmtKind::For {
+                target,
+                iter,
+                body,
+                orelse,
+            } => return self.for_loop(target, iter, body, orelse, frame),
+            StmtKind::While { test, body, orelse } => return self.while_loop(test, body, orelse, frame),
+            StmtKind::With { items, body } => {
+                for item in items {
+                    let context = self.eval(&item.context, frame)?;
+                    self.enter_with(&context, item.context.span)?;
+                    if let Some(target) = &item.target {
+                        self.assign(target, context, frame)?;
+                    }
+                }
+                return self.exec_block(body, frame);
+            }
+            StmtKind::Try {
+                body,
+                handlers,
+                orelse,
+                finally,
+            } => {
+                if self.calls > 0 {
+                    let help = "test the condition with if and report it with assert";
+                    return Err(Error::unsupported("try inside a function", help, stmt.span));
+                }
+                // At module level: optional imports. What fails falls to the first handler.
+                let flow = match self.exec_block(body, frame) {
+                    Ok(_) => self.exec_block(orelse, frame)?,
+                    Err(error) => match handlers.first() {
+                        Some(handler) => self.exec_block(&handler.body, frame)?,
+                        None => return Err(error),
+                    },
+                };
+                self.exec_block(finally, frame)?;
+                return Ok(flow);
+            }
+            StmtKind::Def(function) => {
+                let value = self.define(function, frame)?;
+                let name = function.name.as_ref().expect("a def has a name");
+                self.assign_name(&name.name, value, frame);
+            }
+            StmtKind::Class(class) => {
+                let help = "use functions and dicts; classes come with the next dialect step";
+                return Err(Error::unsupported("a class", help, class.name.span));
+            }
+            StmtKind::Import(names) => {
+                for name in names {
+                    self.import(name, frame)?;
+                }
+            }
+            StmtKind::ImportFrom { level, module, names } => {
+                self.import_from(*level, module, names, stmt.span, frame)?;
+            }
+            // The scope has acted on the declarations.
+            StmtKind::Global(_) | StmtKind::Nonlocal(_) => {}
+            StmtKind::Unsupported(it) => return Err(Error::unsupported(it.what, it.help, stmt.span)),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn for_loop(
+        &mut self,
+        target: &Expr,
+        iter: &Expr,
+        body: &[Stmt],
+        orelse: &[Stmt],
+        frame: &Rc<Frame>,
+    ) -> Result<Flow> {
+        let iterable = self.eval(iter, frame)?;
+        // Ranges are walked without making a list of their values; a list may grow while it is walked.
+        let mut idx = 0;
+        loop {
+            let value = match &iterable {
+                Value::Range(range) => (idx < range.len()).then(|| Value::Int(range.get(idx))),
+                Value::List(list) => list.borrow().get(idx as usize).cloned(),
+                Value::Tuple(items) => items.get(idx as usize).cloned(),
+                other => {
+                    let values = self.iterate(other, iter.span)?;
+                    return self.for_values(target, iter.span, values, body, orelse, frame);
+                }
+            };
+            let Some(value) = value else { break };
+            match self.iteration(target, iter.span, idx as usize, value, body, frame)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Ok(Flow::Next),
+                flow => return Ok(flow),
+            }
+            idx += 1;
+        }
+        self.exec_block(orelse, frame)
+    }
+
+    fn for_values(
+        &mut self,
+        target: &Expr,
+        span: Span,
+        values: Vec<Value>,
+        body: &[Stmt],
+        orelse: &[Stmt],
+        frame: &Rc<Frame>,
+    ) -> Result<Flow> {
+        for (idx, value) in values.into_iter().enumerate() {
+            match self.iteration(target, span, idx, value, body, frame)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Ok(Flow::Next),
+                flow => return Ok(flow),
+            }
+        }
+        self.exec_block(orelse, frame)
+    }
+
+    fn iteration(
+        &mut self,
+        target: &Expr,
+        span: Span,
+        idx: usize,
+        value: Value,
+        body: &[Stmt],
+        frame: &Rc<Frame>,
+    ) -> Result<Flow> {
+        self.step(span)?;
+        match &target.kind {
+            ExprKind::Name(name) => self.assign_name(name, value, frame),
+            _ => self.assign(target, value, frame)?,
+        }
+        let outer = self.enter_iteration(idx, span);
+        let flow = self.exec_block(body, frame);
+        self.leave(outer);
+        flow
+    }
+
+    fn while_loop(&mut self, test: &Expr, body: &[Stmt], orelse: &[Stmt], frame: &Rc<Frame>) -> Result<Flow> {
+        for idx in 0.. {
+            let value = self.eval(test, frame)?;
+            if !self.truth(&value, test.span)? {
+                return self.exec_block(orelse, frame);
+            }
+            if idx >= LIMITS.while_iterations {
+                return Err(Error::new(
+                    Mistake::EndlessLoop {
+                        limit: LIMITS.while_iterations,
+                    },
+                    test.span,
+                ));
+            }
+            let outer = self.enter_iteration(idx, test.span);
+            let flow = self.exec_block(body, frame);
+            self.leave(outer);
+            match flow? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Ok(Flow::Next),
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn assertion(&mut self, test: &Expr, message: Option<&Expr>, frame: &Rc<Frame>) -> Result<()> {
+        let value = self.eval(test, frame)?;
+        if self.truth(&value, test.span)? {
+            return Ok(());
+        }
+        let message = match message {
+            Some(it) => Some(self.eval(it, frame)?.text()),
+            None => None,
+        };
+        // The two sides of a comparison say more than the word False.
+        let sides = match &test.kind {
+            ExprKind::Compare { first, rest } if rest.len() == 1 => {
+                let left = self.eval(first, frame)?;
+                let right = self.eval(&rest[0].1, frame)?;
+                Some((left.repr(), rest[0].0, right.repr()))
+            }
+            _ => None,
+        };
+        Err(Error::new(Mistake::Assertion { message, sides }, test.span))
+    }
+
+    fn raised(&mut self, exception: Option<&Expr>, span: Span, frame: &Rc<Frame>) -> Result<Box<Error>> {
+        let (kind, message) = match exception.map(|it| &it.kind) {
+            Some(ExprKind::Call { callee, args }) => {
+                let message = match args.first() {
+                    Some(arg) => self.eval(&arg.value, frame)?.text(),
+                    None => String::new(),
+                };
+                (self.sources.slice(callee.span).to_string(), message)
+            }
+            Some(_) => (
+                exception
+                    .map(|it| self.sources.slice(it.span).to_string())
+                    .unwrap_or_default(),
+                String::new(),
+            ),
+            None => ("exception".to_string(), String::new()),
+        };
+        Ok(Error::new(Mistake::Raised { kind, message }, span))
+    }
+
+    /// Assigns to a name, an attribute, a subscript, or unpacks into several.
+    pub fn assign(&mut self, target: &Expr, value: Value, frame: &Rc<Frame>) -> Result<()> {
+        match &target.kind {
+            ExprKind::Name(name) => {
+                self.assign_name(name, value, frame);
+                Ok(())
+            }
+            ExprKind::Index { value: base, index } => {
+                let base_value = self.eval(base, frame)?;
+                let index_value = self.eval(index, frame)?;
+                let changed = self.store(&base_value, &index_value, value, target.span)?;
+                // A part of an array is a copy, so the changed part goes back into the whole.
+                if let (Some(changed), ExprKind::Index { .. }) = (changed, &base.kind) {
+                    self.assign(base, changed, frame)?;
+                }
+                Ok(())
+            }
+            ExprKind::Tuple(targets) | ExprKind::List(targets) => {
+                self.unpack(targets, value, target.span, frame)
+            }
+            ExprKind::Attr { value: base, attr } => {
+                let base = self.eval(base, frame)?;
+                let problem = format!(
+                    "{} has no attribute that can be assigned",
+                    super::eval::with_article(base.kind())
+                );
+                Err(Error::type_error(problem, attr.span))
+            }
+            _ => Err(Error::type_error(
+                "this is not something that can be assigned to",
+                target.span,
+            )),
+        }
+    }
+
+    fn unpack(&mut self, targets: &[Expr], value: Value, span: Span, frame: &Rc<Frame>) -> Result<()> {
+        let values = self.iterate(&value, span)?;
+        let star = targets
+            .iter()
+            .position(|it| matches!(it.kind, ExprKind::Starred(_)));
+        let fits = match star {
+            None => values.len() == targets.len(),
+            Some(_) => values.len() + 1 >= targets.len(),
+        };
+        if !fits {
+            return Err(Error::new(
+                Mistake::Unpack {
+                    targets: targets.len(),
+                    values: values.len(),
+                },
+                span,
+            ));
+        }
+        let n_after = star.map_or(0, |it| targets.len() - it - 1);
+        let n_values = values.len();
+        let mut values = values.into_iter();
+        for (idx, target) in targets.iter().enumerate() {
+            match &target.kind {
+                ExprKind::Starred(inner) => {
+                    let taken: Vec<Value> = values.by_ref().take(n_values - n_after - idx).collect();
+                    self.assign(inner, Value::list(taken), frame)?;
+                }
+                _ => {
+                    let value = values
+                        .next()
+                        .expect("the counts of targets and values were compared");
+                    self.assign(target, value, frame)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn assign_name(&mut self, name: &Rc<str>, value: Value, frame: &Rc<Frame>) {
+        if !frame.assign(name, value.clone()) {
+            self.set_global(frame.module, name, value);
+        }
+    }
+}
+
+/// The name that a tensor made on the right side gets.
+fn target_name(targets: &[Expr]) -> Option<Rc<str>> {
+    match targets.first().map(|it| &it.kind) {
+        Some(ExprKind::Name(name)) => Some(name.clone()),
+        Some(ExprKind::Index { value, .. }) => match &value.kind {
+            ExprKind::Name(name) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A range from the one to three arguments of `range` and its relatives.
+pub fn range_of(bounds: &[i64]) -> Option<Range> {
+    match *bounds {
+        [stop] => Some(Range {
+            start: 0,
+            stop,
+            step: 1,
+        }),
+        [start, stop] => Some(Range { start, stop, step: 1 }),
+        [start, stop, step] if step != 0 => Some(Range { start, stop, step }),
+        _ => None,
+    }
+}

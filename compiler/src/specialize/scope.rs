@@ -1,0 +1,284 @@
+//! Names: which a function binds, and the frames that hold their values.
+//!
+//! Takes function bodies, gives slot tables and frames. Python's rule: a name assigned anywhere in a function is local
+//! to all of it, unless declared `global` or `nonlocal`. Never evaluates anything.
+
+use super::value::{ModuleId, Value};
+use crate::ast::{Expr, ExprKind, Function, ParamKind, Stmt, StmtKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The local names of a function, each with its slot.
+#[derive(Debug, Default)]
+pub struct Scope {
+    slots: FxHashMap<Rc<str>, usize>,
+    globals: FxHashSet<Rc<str>>,
+}
+
+impl Scope {
+    pub fn slot(&self, name: &str) -> Option<usize> {
+        self.slots.get(name).copied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn is_global(&self, name: &str) -> bool {
+        self.globals.contains(name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &Rc<str>> {
+        self.slots.keys()
+    }
+
+    /// The scope of a function: parameters first, in order, then every name its body binds.
+    pub fn of_function(function: &Function) -> Scope {
+        let mut scope = Scope::default();
+        for param in &function.params {
+            scope.bind(&param.name.name);
+        }
+        let mut outer = FxHashSet::default();
+        collect_outer(&function.body, &mut outer, &mut scope.globals);
+        let mut bind = |name: &Rc<str>| {
+            if !outer.contains(name) {
+                scope.bind(name);
+            }
+        };
+        bindings(&function.body, &mut bind);
+        scope
+    }
+
+    /// The scope of a comprehension: the names of its targets.
+    pub fn of_targets<'a>(targets: impl Iterator<Item = &'a Expr>) -> Scope {
+        let mut scope = Scope::default();
+        for target in targets {
+            target_names(target, &mut |name| scope.bind(name));
+        }
+        scope
+    }
+
+    fn bind(&mut self, name: &Rc<str>) {
+        let next = self.slots.len();
+        self.slots.entry(name.clone()).or_insert(next);
+    }
+}
+
+/// The values of one call's locals.
+#[derive(Debug)]
+pub struct Frame {
+    pub scope: Rc<Scope>,
+    slots: RefCell<Vec<Option<Value>>>,
+    pub parent: Option<Rc<Frame>>,
+    pub module: ModuleId,
+}
+
+/// What looking a name up in the frames found.
+pub enum Found {
+    Value(Value),
+    /// Local to some frame, but not assigned yet.
+    Unbound,
+    /// Not local to any frame: module level or builtin.
+    Elsewhere,
+}
+
+impl Frame {
+    pub fn new(scope: Rc<Scope>, parent: Option<Rc<Frame>>, module: ModuleId) -> Rc<Frame> {
+        let slots = RefCell::new(vec![None; scope.len()]);
+        Rc::new(Frame {
+            scope,
+            slots,
+            parent,
+            module,
+        })
+    }
+
+    pub fn set_slot(&self, slot: usize, value: Value) {
+        self.slots.borrow_mut()[slot] = Some(value);
+    }
+
+    pub fn find(&self, name: &str) -> Found {
+        let mut frame = self;
+        loop {
+            if let Some(slot) = frame.scope.slot(name) {
+                return match &frame.slots.borrow()[slot] {
+                    Some(value) => Found::Value(value.clone()),
+                    None => Found::Unbound,
+                };
+            }
+            match &frame.parent {
+                Some(parent) if !frame.scope.is_global(name) => frame = parent,
+                _ => return Found::Elsewhere,
+            }
+        }
+    }
+
+    /// Assigns to the nearest frame that has the name; false when it is a name of the module.
+    pub fn assign(&self, name: &str, value: Value) -> bool {
+        let mut frame = self;
+        loop {
+            if let Some(slot) = frame.scope.slot(name) {
+                frame.set_slot(slot, value);
+                return true;
+            }
+            match &frame.parent {
+                Some(parent) if !frame.scope.is_global(name) => frame = parent,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Every name visible from here, for did-you-mean.
+    pub fn visible_names(&self) -> Vec<Rc<str>> {
+        let mut names = Vec::new();
+        let mut frame = Some(self);
+        while let Some(it) = frame {
+            names.extend(it.scope.names().cloned());
+            frame = it.parent.as_deref();
+        }
+        names
+    }
+}
+
+/// Calls `bind` for every name that the statements bind in their own scope.
+pub fn bindings(body: &[Stmt], bind: &mut dyn FnMut(&Rc<str>)) {
+    for stmt in body {
+        statement_bindings(stmt, bind);
+    }
+}
+
+/// Calls `bind` for every name that one statement binds in its own scope.
+pub fn statement_bindings(stmt: &Stmt, bind: &mut dyn FnMut(&Rc<str>)) {
+    match &stmt.kind {
+        StmtKind::Expr(value) => walrus_names(value, bind),
+        StmtKind::Assign { targets, value } => {
+            targets.iter().for_each(|it| target_names(it, bind));
+            walrus_names(value, bind);
+        }
+        StmtKind::AnnAssign { target, value, .. } => {
+            target_names(target, bind);
+            value.iter().for_each(|it| walrus_names(it, bind));
+        }
+        StmtKind::AugAssign { target, .. } => target_names(target, bind),
+        StmtKind::If { test, body, orelse } | StmtKind::While { test, body, orelse } => {
+            walrus_names(test, bind);
+            bindings(body, bind);
+            bindings(orelse, bind);
+        }
+        StmtKind::For {
+            target, body, orelse, ..
+        } => {
+            target_names(target, bind);
+            bindings(body, bind);
+            bindings(orelse, bind);
+        }
+        StmtKind::With { items, body } => {
+            items
+                .iter()
+                .filter_map(|it| it.target.as_ref())
+                .for_each(|it| target_names(it, bind));
+            bindings(body, bind);
+        }
+        StmtKind::Try {
+            body,
+            handlers,
+            orelse,
+            finally,
+        } => {
+            bindings(body, bind);
+            for handler in handlers {
+                handler.name.iter().for_each(|it| bind(&it.name));
+                bindings(&handler.body, bind);
+            }
+            bindings(orelse, bind);
+            bindings(finally, bind);
+        }
+        StmtKind::Def(function) => function.name.iter().for_each(|it| bind(&it.name)),
+        StmtKind::Class(class) => bind(&class.name.name),
+        StmtKind::Import(names) => {
+            for name in names {
+                bind(&name.alias.as_ref().unwrap_or(&name.path[0]).name);
+            }
+        }
+        StmtKind::ImportFrom { names, .. } => {
+            for name in names {
+                bind(&name.alias.as_ref().unwrap_or(&name.path[0]).name);
+            }
+        }
+        StmtKind::Return(value) | StmtKind::Raise(value) => {
+            value.iter().for_each(|it| walrus_names(it, bind))
+        }
+        StmtKind::Assert { test, .. } => walrus_names(test, bind),
+        StmtKind::Pass
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Global(_)
+        | StmtKind::Nonlocal(_)
+        | StmtKind::Unsupported(_) => {}
+    }
+}
+
+fn target_names(target: &Expr, bind: &mut dyn FnMut(&Rc<str>)) {
+    match &target.kind {
+        ExprKind::Name(name) => bind(name),
+        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().for_each(|it| target_names(it, bind)),
+        ExprKind::Starred(inner) => target_names(inner, bind),
+        // Attribute and subscript targets bind no name; anything else is refused by the parser.
+        _ => {}
+    }
+}
+
+/// Walrus names bind in the enclosing function; only the places where people write them are searched.
+fn walrus_names(expr: &Expr, bind: &mut dyn FnMut(&Rc<str>)) {
+    match &expr.kind {
+        ExprKind::Walrus { name, value } => {
+            bind(&name.name);
+            walrus_names(value, bind);
+        }
+        ExprKind::Compare { first, rest } => {
+            walrus_names(first, bind);
+            rest.iter().for_each(|it| walrus_names(&it.1, bind));
+        }
+        ExprKind::Logic { left, right, .. } | ExprKind::Binary { left, right, .. } => {
+            walrus_names(left, bind);
+            walrus_names(right, bind);
+        }
+        ExprKind::Unary { operand, .. } => walrus_names(operand, bind),
+        ExprKind::Call { args, .. } => args.iter().for_each(|it| walrus_names(&it.value, bind)),
+        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().for_each(|it| walrus_names(it, bind)),
+        ExprKind::IfElse { test, body, orelse } => {
+            walrus_names(test, bind);
+            walrus_names(body, bind);
+            walrus_names(orelse, bind);
+        }
+        _ => {}
+    }
+}
+
+fn collect_outer(body: &[Stmt], outer: &mut FxHashSet<Rc<str>>, globals: &mut FxHashSet<Rc<str>>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Global(names) => names.iter().for_each(|it| {
+                globals.insert(it.name.clone());
+                outer.insert(it.name.clone());
+            }),
+            StmtKind::Nonlocal(names) => names.iter().for_each(|it| {
+                outer.insert(it.name.clone());
+            }),
+            StmtKind::If { body, orelse, .. }
+            | StmtKind::For { body, orelse, .. }
+            | StmtKind::While { body, orelse, .. } => {
+                collect_outer(body, outer, globals);
+                collect_outer(orelse, outer, globals);
+            }
+            StmtKind::With { body, .. } => collect_outer(body, outer, globals),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a parameter takes its argument by position.
+pub fn is_positional(kind: ParamKind) -> bool {
+    matches!(kind, ParamKind::PositionalOnly | ParamKind::Normal)
+}
