@@ -258,11 +258,14 @@ impl Error {
 impl Report for Error {
     fn report(&self) -> Diagnostic {
         let mut diagnostic = self.mistake.report(self.span);
-        for entry in self.trace.iter().take(8) {
+        // A recursion is the same call many times over: each place is shown once.
+        let mut shown = vec![self.span];
+        for entry in &self.trace {
+            if shown.contains(&entry.span) || shown.len() > 8 {
+                continue;
+            }
+            shown.push(entry.span);
             diagnostic = diagnostic.because(entry.span, format!("in this call of `{}`", entry.function));
-        }
-        if self.trace.len() > 8 {
-            diagnostic = diagnostic.note(format!("and {} more calls around it", self.trace.len() - 8));
         }
         diagnostic
     }
