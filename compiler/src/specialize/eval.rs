@@ -384,7 +384,6 @@ impl Evaluator<'_> {
                 } => {
                     if let Some(debug) = debug {
                         out.push_str(debug);
-                        out.push('=');
                     }
                     let evaluated = self.eval(value, frame)?;
                     let spec = self.format_parts(spec, frame)?;

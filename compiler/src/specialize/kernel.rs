@@ -137,6 +137,13 @@ pub fn specialize(
     }
 }
 
+/// What a host function gave and printed.
+pub struct Evaluated {
+    /// The returned arrays, tuples flattened; empty for `None`.
+    pub arrays: Vec<HostArray>,
+    pub printed: String,
+}
+
 /// Runs a host function of a file on arrays: the references that kernels are checked against.
 pub fn evaluate(
     sources: &mut Sources,
@@ -146,7 +153,7 @@ pub fn evaluate(
     args: &[(String, HostValue)],
     target: &'static Target,
     loader: &Loader<'_>,
-) -> std::result::Result<Vec<HostArray>, Vec<Diagnostic>> {
+) -> std::result::Result<Evaluated, Vec<Diagnostic>> {
     let request = Request {
         kernel: Some(function),
         args: &[],
@@ -159,7 +166,8 @@ pub fn evaluate(
     let function = choose(ast, request.kernel, file).map_err(|it| vec![it.report()])?;
     let mut this = Evaluator::new(sources, &request, "host");
     this.modules.push(ModuleEnv::new(file, ast.clone()));
-    this.run_host(&function, args).map_err(|it| vec![it.report()])
+    let arrays = this.run_host(&function, args).map_err(|it| vec![it.report()])?;
+    Ok(Evaluated { arrays, printed: this.printed })
 }
 
 fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {
@@ -394,6 +402,7 @@ impl Evaluator<'_> {
                 it
             })?;
         let values = match &value {
+            Value::None => Vec::new(),
             Value::Tuple(_) => flatten(&value),
             value => vec![value.clone()],
         };
