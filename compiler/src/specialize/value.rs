@@ -503,7 +503,10 @@ impl Value {
                     shape.join(", ")
                 )
             }
-            Value::Array(it) => it.borrow().to_string(),
+            Value::Array(it) => match it.borrow().item() {
+                Ok(item) if it.borrow().n_dims() == 0 => super::host_bridge::from_arg(item).repr(),
+                _ => it.borrow().to_string(),
+            },
             Value::Host(it) => it.describe(),
             Value::Instruction => "<instruction>".to_string(),
             Value::Unresolved(it) => format!("<unresolved import {it}>"),
