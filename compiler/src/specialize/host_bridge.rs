@@ -282,7 +282,8 @@ pub fn cast_scalar(this: &mut Evaluator<'_>, dtype: HostDtype, args: CallArgs) -
         &mut this.host,
     );
     match wrap(made, span)? {
-        Arg::Array(it) if it.n_dims() == 0 => wrap(it.item(), span).map(from_arg),
+        // Integers count and index like any other int; a float keeps its type for the arithmetic it meets.
+        Arg::Array(it) if it.n_dims() == 0 && dtype.int_range().is_some() => wrap(it.item(), span).map(from_arg),
         other => Ok(from_arg(other)),
     }
 }
