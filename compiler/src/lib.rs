@@ -14,4 +14,5 @@ pub mod isa;
 pub mod target;
 pub mod ir;
 pub mod text;
+pub mod verify;
 pub mod cost;
