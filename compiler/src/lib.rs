@@ -16,4 +16,5 @@ pub mod ir;
 pub mod text;
 pub mod directive;
 pub mod specialize;
+pub mod verify;
 pub mod cost;

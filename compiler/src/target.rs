@@ -38,6 +38,8 @@ pub struct Target {
     pub psum_elements_max: u64,
     /// Free dimensions of an access pattern (ARCH).
     pub free_dims_max: usize,
+    /// Widest step of a free dimension, in elements: the field has 16 bits and a sign (ARCH).
+    pub stride_max: u32,
     /// Legal sizes of a PE tile's rows and columns (C4).
     pub pe_tile_sizes: &'static [u8],
     /// DMA engines of a core, and the partitions each serves (DMAIN).
@@ -171,6 +173,7 @@ const fn neuron_core_v2(name: &'static str, aliases: &'static [&'static str]) ->
         sbuf_elements_max: 65_536,
         psum_elements_max: 4_096,
         free_dims_max: 4,
+        stride_max: 32_767,
         pe_tile_sizes: &[64, 128],
         dma_engines: 16,
         semaphores: 256,

@@ -1,8 +1,11 @@
-//! IR text and the verifier, tested from files: `tests/ir` holds canonical texts, `tests/verify` wrong instructions.
+//! IR text and the verifier, tested from files: `tests/ir` holds canonical texts, `tests/text` texts that cannot be read,
+//! `tests/verify` instructions that break a rule. A line that is wrong says so: `; error: CODE words`.
 
-use nk_compiler::diagnostic::{Report, render};
-use nk_compiler::source::Sources;
-use nk_compiler::text::{self, PrintOptions};
+use nk_compiler::diagnostic::{Diagnostic, Report, render};
+use nk_compiler::source::{FileId, Sources};
+use nk_compiler::target::Target;
+use nk_compiler::text::{self, Directive, Parsed, PrintOptions};
+use nk_compiler::verify::{verify, verify_placed};
 use std::path::{Path, PathBuf};
 
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -19,30 +22,116 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
+fn read(path: &Path) -> (Sources, FileId) {
+    let mut sources = Sources::new();
+    let text = std::fs::read_to_string(path).expect("a listed file can be read");
+    let name = path
+        .file_name()
+        .expect("a listed file has a name")
+        .to_string_lossy();
+    let file = sources.add(name, text);
+    (sources, file)
+}
+
+fn parse(sources: &Sources, file: FileId) -> Parsed {
+    text::parse(sources, file).unwrap_or_else(|errors| panic!("{}", render(&reports(&errors), sources)))
+}
+
+fn print(parsed: &Parsed) -> String {
+    let (placement, schedule) = (parsed.placement.as_ref(), parsed.schedule.as_ref());
+    text::print(&parsed.program, placement, schedule, PrintOptions::default())
+}
+
+fn reports<T: Report>(errors: &[T]) -> Vec<Diagnostic> {
+    errors.iter().map(Report::report).collect()
+}
+
 /// The text without comments, which no table keeps.
 fn without_comments(text: &str) -> String {
-    text.lines()
-        .filter(|it| !it.trim_start().starts_with(';'))
-        .flat_map(|it| [it, "\n"])
-        .collect()
+    let lines = text.lines().filter(|it| !it.trim_start().starts_with(';'));
+    lines.flat_map(|it| [it, "\n"]).collect()
+}
+
+/// Compares the errors that lines announce with the ones that were found: every found one is announced on its line, and
+/// every announced one is found. Gives what is wrong.
+fn unannounced(sources: &Sources, file: FileId, found: &[Diagnostic]) -> Vec<String> {
+    let directives = text::directives(sources, file)
+        .unwrap_or_else(|errors| panic!("{}", render(&reports(&errors), sources)));
+    let announced = directives.into_iter().filter_map(|it| match it {
+        Directive::Error { line, code, words } => Some((line, code, words)),
+        Directive::Run { .. } => None,
+    });
+    let mut announced: Vec<_> = announced.map(|it| (it, false)).collect();
+    assert!(
+        !announced.is_empty(),
+        "{} announces no error",
+        sources.name_of(file)
+    );
+    let mut wrong = Vec::new();
+    for diagnostic in found {
+        let span = diagnostic
+            .primary_span()
+            .expect("errors of a text have a place in it");
+        let (line, _) = sources.line_column(file, span.start);
+        let mut is_announced = false;
+        for ((at, code, words), is_found) in &mut announced {
+            if *at == line && code == diagnostic.code && diagnostic.message.contains(words.as_str()) {
+                *is_found = true;
+                is_announced = true;
+            }
+        }
+        if !is_announced {
+            wrong.push(format!(
+                "not announced:\n{}",
+                render(std::slice::from_ref(diagnostic), sources)
+            ));
+        }
+    }
+    let missed = announced.iter().filter(|(_, is_found)| !is_found);
+    wrong.extend(missed.map(|(it, _)| format!("{}: announced, not found: {it:?}", sources.name_of(file))));
+    wrong
+}
+
+fn check_snapshot(folder: &str, path: &Path, shown: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("../../tests/snapshots/{folder}"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let name = path
+        .file_stem()
+        .expect("a listed file has a name")
+        .to_string_lossy();
+    settings.bind(|| insta::assert_snapshot!(name.as_ref(), shown));
 }
 
 #[test]
 fn canonical_texts_print_as_they_were_read() {
     for path in files("ir") {
-        let mut sources = Sources::new();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let file = sources.add(path.file_name().unwrap().to_string_lossy(), text.as_str());
-        let parsed = text::parse(&sources, file).unwrap_or_else(|errors| {
-            let diagnostics: Vec<_> = errors.iter().map(Report::report).collect();
-            panic!("{}", render(&diagnostics, &sources));
-        });
-        let printed = text::print(
-            &parsed.program,
-            parsed.placement.as_ref(),
-            parsed.schedule.as_ref(),
-            PrintOptions::default(),
-        );
-        assert_eq!(printed, without_comments(&text), "{}", path.display());
+        let (sources, file) = read(&path);
+        let printed = print(&parse(&sources, file));
+        let text = without_comments(sources.text_of(file));
+        if printed != text {
+            let lines = printed.lines().zip(text.lines());
+            let differ: Vec<_> = lines.filter(|(printed, text)| printed != text).collect();
+            panic!("{}: printed, read: {differ:#?}", path.display());
+        }
     }
+}
+
+#[test]
+fn broken_rules_are_reported_where_they_are() {
+    let mut wrong = Vec::new();
+    for path in files("verify") {
+        let (sources, file) = read(&path);
+        let parsed = parse(&sources, file);
+        let target = Target::from_name(parsed.program.target).expect("a program names a known target");
+        let mut errors = verify(&parsed.program, target);
+        if let Some(placement) = parsed.placement.as_ref().filter(|_| errors.is_empty()) {
+            errors = verify_placed(&parsed.program, placement, target);
+        }
+        let found = reports(&errors);
+        wrong.extend(unannounced(&sources, file, &found));
+        check_snapshot("verify", &path, &render(&found, &sources));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

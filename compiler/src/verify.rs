@@ -1,0 +1,287 @@
+//! The rules of instructions.
+//!
+//! Takes a program (and, once there is one, its placement), gives every broken rule. Never changes anything, never asks
+//! in which order instructions run: that is the work of `check` and `schedule`.
+//!
+//! **Every instruction**: the target has it; its engine may execute it; every required operand is there and is what the
+//! row says: a memory, a dtype, an operator of the set; a column has one element in each partition.
+//!
+//! **Every view**: has elements; lies inside its buffer, negative steps included. On the engines also: at most four free
+//! pairs once contiguous neighbours are merged, no step beyond 16 bits, at most 65 536 elements a partition in SBUF and
+//! 4 096 in PSUM, and a start partition that the hardware can reach: 0 for more than 64 partitions, 0 or 64 for more than
+//! 32, else a multiple of 32. Before placing, some legal place of the buffer must make it so; after placing, it is so.
+//! A transfer, a transpose or a copy that moves partitions may not read what it overwrites, unless it is the same view; a
+//! transfer or a matmul may not write one element twice.
+//!
+//! **By row** ([`crate::isa::Rule`]):
+//! - `Elementwise`: every tile has dst's partitions and elements per partition, every column dst's partitions.
+//! - `NotBothPsum`: the two operands share one read port of PSUM, so only one of them may lie there.
+//! - `SameDtype`: the two operands have one dtype.
+//! - `Matmul`: stationary `[K, M]`, moving `[K, N]`, dst `[M, N]`, M ≤ 128, N ≤ 512, dst in one PSUM bank; 32-bit floats
+//!   only with 32-bit floats; `tile_position` and `tile_size` come together, aligned, and hold the operands.
+//! - `Transpose`: dst `[F, P]` of data `[P, F]`; on the Tensor engine a matmul (128 × 128, SBUF to PSUM), on the Vector
+//!   engine 32 × 32 with one dtype.
+//! - `Reduce`: the axes are the trailing ones, never the partitions; dst has data's partitions and what is left.
+//! - `SameCount`: source and destination have the same number of elements.
+//! - `DmaTranspose`: dst's shape is src's with the axes (1, 0), (2, 1, 0) or (3, 1, 2, 0).
+//! - `PatternCount`: one to four pairs whose counts multiply to dst's elements per partition.
+//! - `AluClasses`: bit operators want integers throughout and the Vector engine, and do not mix with arithmetic; operators
+//!   of GpSimd want GpSimd; a unary operator has no operand, every other one has.
+//! - `NoBiasWithReciprocal`, `ActivationReduce`, `MemsetValue`, `GpsimdNoPsum`: as their names say.
+//!
+//! **After placing**: regions have their buffers' sizes and lie inside their memories, aligned; a matmul's destination
+//! lies in one bank, its operands on the partitions of its PE tile.
+
+pub mod error;
+
+mod facts;
+mod overlap;
+mod placed;
+mod report;
+mod rules;
+
+pub use error::Error;
+pub use placed::verify_placed;
+
+use crate::ir::{Buffer, Frame, Inst, LocId, Program};
+use crate::isa::{Arg, Kind, Row, Unit};
+use crate::source::Span;
+use crate::target::Target;
+use crate::text;
+use error::{Mistake, Place, Subject};
+use facts::Facts;
+use rustc_hash::FxHashMap;
+
+/// Every rule that the instructions and buffers of a program break, in program order.
+pub fn verify(program: &Program, target: &Target) -> Vec<Error> {
+    let facts = facts::facts(program, target);
+    let mut errors = Errors::new(program);
+    for buffer in &program.buffers {
+        if buffer.memory.is_on_chip() && buffer.partitions() > target.partitions {
+            let (partitions, limit) = (buffer.partitions(), target.partitions);
+            errors.add_buffer(buffer, Mistake::TooManyPartitions { partitions, limit });
+        }
+    }
+    for inst in &program.insts {
+        let mut case = Case {
+            program,
+            target,
+            facts: &facts,
+            inst,
+            row: inst.op.row(),
+            errors: &mut errors,
+        };
+        check_inst(&mut case);
+    }
+    errors.list
+}
+
+/// One instruction under examination.
+struct Case<'c, 'p> {
+    program: &'p Program,
+    target: &'p Target,
+    facts: &'c [Facts],
+    inst: &'p Inst,
+    row: &'static Row,
+    errors: &'c mut Errors<'p>,
+}
+
+impl Case<'_, '_> {
+    /// The facts of an operand, if it is a view.
+    fn view(&self, position: usize) -> Option<&Facts> {
+        match self.inst.args[position] {
+            Arg::View(id) => Some(&self.facts[id.index()]),
+            _ => None,
+        }
+    }
+
+    /// Positions, kinds and facts of the operands that are views.
+    fn views(&self) -> impl Iterator<Item = (usize, Kind, &Facts)> {
+        let operands = self.row.operands.iter().enumerate();
+        operands.filter_map(|(position, operand)| Some((position, operand.kind, self.view(position)?)))
+    }
+
+    /// A mistake of one operand.
+    #[cold]
+    fn report(&mut self, position: usize, mistake: Mistake) {
+        self.errors.add_inst(self.inst, Some(position), mistake);
+    }
+
+    /// A mistake of the whole instruction.
+    #[cold]
+    fn report_whole(&mut self, mistake: Mistake) {
+        self.errors.add_inst(self.inst, None, mistake);
+    }
+}
+
+fn check_inst(case: &mut Case) {
+    let row = case.row;
+    if row.since > case.target.generation {
+        let (since, target) = (row.since, case.target.name);
+        case.report_whole(Mistake::UnsupportedInstruction { since, target });
+        return;
+    }
+    if !row.engines.contains(&case.inst.engine) {
+        let (engine, takes) = (case.inst.engine, row.engines);
+        case.report_whole(Mistake::WrongEngine { engine, takes });
+    }
+    let n_errors = case.errors.count;
+    for position in 0..row.operands.len() {
+        check_operand(case, position);
+    }
+    // Operands that are not what the row says have no shapes to compare.
+    if case.errors.count == n_errors {
+        for &rule in row.rules {
+            rules::check(case, rule);
+        }
+        overlap::check(case);
+    }
+}
+
+fn check_operand(case: &mut Case, position: usize) {
+    let operand = &case.row.operands[position];
+    let arg = case.inst.args[position];
+    let mistake = match (operand.kind, arg) {
+        (_, Arg::Absent) if operand.default == Some(Arg::Absent) => None,
+        (Kind::ColumnOrScalar(_), Arg::Absent) if follows_unary_operator(case, position) => None,
+        (_, Arg::Absent) => Some(Mistake::MissingOperand),
+        (
+            Kind::Tile(tile) | Kind::TileOrScalar(tile) | Kind::Column(tile) | Kind::ColumnOrScalar(tile),
+            Arg::View(id),
+        ) => {
+            let facts = case.facts[id.index()];
+            let is_column = matches!(operand.kind, Kind::Column(_) | Kind::ColumnOrScalar(_));
+            if facts.is_bad || (facts.is_bad_for_engines && case.row.unit == Unit::Engine) {
+                check_bad_view(case, position, &facts);
+            }
+            if !tile.memories.contains(&facts.memory) {
+                let (memory, takes) = (facts.memory, tile.memories);
+                Some(Mistake::WrongMemory { memory, takes })
+            } else if !tile.dtypes.contains(facts.dtype) {
+                let (dtype, takes) = (facts.dtype, tile.dtypes);
+                Some(Mistake::WrongDtype { dtype, takes })
+            } else if is_column && facts.free != 1 {
+                Some(Mistake::NotColumn { free: facts.free })
+            } else {
+                None
+            }
+        }
+        (Kind::Tile(_) | Kind::Column(_), Arg::Float(_) | Arg::Int(_) | Arg::Uint(_) | Arg::Bool(_)) => {
+            Some(Mistake::NeedsTile)
+        }
+        (
+            Kind::ColumnOrScalar(_) | Kind::TileOrScalar(_) | Kind::Scalar,
+            Arg::Float(_) | Arg::Int(_) | Arg::Uint(_) | Arg::Bool(_),
+        ) => None,
+        (Kind::Alu(takes), Arg::Alu(op)) => {
+            let operator = op.name();
+            (!takes.contains(op)).then_some(Mistake::WrongOperator { operator, takes })
+        }
+        (Kind::Act, Arg::Act(_))
+        | (Kind::ReduceCmd, Arg::ReduceCmd(_))
+        | (Kind::Bool, Arg::Bool(_))
+        | (Kind::Int, Arg::Int(_))
+        | (Kind::Pattern, Arg::Pattern(_))
+        | (Kind::Axes, Arg::Axes(_))
+        | (Kind::Pair, Arg::Pair(..))
+        | (Kind::Accumulate, Arg::Accumulate(_)) => None,
+        _ => Some(Mistake::WrongOperand),
+    };
+    if let Some(mistake) = mistake {
+        case.report(position, mistake);
+    }
+}
+
+/// A unary operator leaves the operand after it out.
+fn follows_unary_operator(case: &Case, position: usize) -> bool {
+    matches!(case.inst.args[position - 1], Arg::Alu(op) if op.facts().unary)
+}
+
+#[cold]
+fn check_bad_view(case: &mut Case, position: usize, facts: &Facts) {
+    let Arg::View(id) = case.inst.args[position] else {
+        return;
+    };
+    let view = &case.program[id];
+    let mut mistakes = facts::mistakes(view, facts, case.program);
+    if case.row.unit == Unit::Engine && mistakes.is_empty() {
+        mistakes = facts::pattern_mistakes(view, facts, case.program, case.target);
+    }
+    for mistake in mistakes {
+        case.report(position, mistake);
+    }
+}
+
+/// The errors so far. The iterations of a loop that make one mistake share one error.
+struct Errors<'p> {
+    program: &'p Program,
+    list: Vec<Error>,
+    /// Mistakes reported, repeated ones included.
+    count: usize,
+    /// Errors with a span, by code, operand and span.
+    known: FxHashMap<(&'static str, Option<usize>, Span), usize>,
+}
+
+impl<'p> Errors<'p> {
+    fn new(program: &'p Program) -> Errors<'p> {
+        Errors {
+            program,
+            list: Vec::new(),
+            count: 0,
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn add_inst(&mut self, inst: &Inst, position: Option<usize>, mistake: Mistake) {
+        self.count += 1;
+        let span = self.program.span(inst.loc);
+        if let Some(span) = span {
+            let key = (report::code(&mistake), position, span);
+            if let Some(&known) = self.known.get(&key) {
+                self.list[known].place.more += 1;
+                return;
+            }
+            self.known.insert(key, self.list.len());
+        }
+        let row = inst.op.row();
+        self.list.push(Error {
+            subject: Subject::Inst {
+                op: row.name,
+                operand: position.map(|it| row.operands[it].name),
+            },
+            place: self.place(inst.loc, text::print_inst(self.program, inst)),
+            mistake,
+        });
+    }
+
+    fn add_buffer(&mut self, buffer: &Buffer, mistake: Mistake) {
+        self.count += 1;
+        let name = buffer.name.to_string();
+        self.list.push(Error {
+            place: self.place(buffer.loc, name.clone()),
+            subject: Subject::Buffer(name),
+            mistake,
+        });
+    }
+
+    fn place(&self, loc: Option<LocId>, text: String) -> Place {
+        let mut callers = Vec::new();
+        let mut is_loop = false;
+        let mut parent = loc.and_then(|it| self.program[it].parent);
+        while let Some(loc) = parent.map(|it| &self.program[it]) {
+            match loc.frame {
+                Frame::Call => callers.push(loc.span),
+                Frame::Iteration(_) => is_loop = true,
+                Frame::Here => {}
+            }
+            parent = loc.parent;
+        }
+        Place {
+            span: self.program.span(loc),
+            callers,
+            text,
+            more: 0,
+            is_loop,
+        }
+    }
+}
