@@ -17,3 +17,5 @@ pub mod text;
 pub mod directive;
 pub mod specialize;
 pub mod cost;
+pub mod footprint;
+pub mod place;
