@@ -3,7 +3,7 @@
 //! Takes views (and, for absolute bytes, their placement), gives sets of bytes in a normal form with exact tests for
 //! overlap and containment. Never looks at instructions or time.
 
-use crate::ir::{MAX_DIMS, Placement, Program, Region, View};
+use crate::ir::{BufferId, MAX_DIMS, Placement, Program, Region, View};
 use crate::isa::Memory;
 
 /// A repetition: `count` times, `stride` bytes apart.
@@ -203,6 +203,30 @@ impl Footprint {
                 }
             }
         })
+    }
+
+    /// All bytes of a placed buffer that has some.
+    pub fn of_buffer(program: &Program, placement: &Placement, buffer: BufferId) -> Footprint {
+        let memory = program[buffer].memory;
+        match placement.region(buffer) {
+            Region::Hbm { address } => Footprint {
+                memory,
+                first_partition: 0,
+                end_partition: 1,
+                bytes: Bytes::dense(address, address + program[buffer].bytes()),
+            },
+            Region::OnChip {
+                partition,
+                partitions,
+                start,
+                end,
+            } => Footprint {
+                memory,
+                first_partition: u32::from(partition),
+                end_partition: u32::from(partition) + u32::from(partitions),
+                bytes: Bytes::dense(u64::from(start), u64::from(end)),
+            },
+        }
     }
 
     /// A partition and a byte in it that both have.

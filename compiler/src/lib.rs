@@ -19,3 +19,4 @@ pub mod specialize;
 pub mod cost;
 pub mod footprint;
 pub mod place;
+pub mod schedule;

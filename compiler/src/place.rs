@@ -1,8 +1,8 @@
 //! Placement: an address for every buffer.
 //!
 //! Takes a verified program, gives regions such that no two buffers share bytes while both live. Live ranges are those of
-//! program order; reuse prefers the bytes that were freed longest ago, so that it costs the least waiting and double
-//! buffering survives. Only when that does not fit are tighter packings tried. Never moves or splits a buffer.
+//! program order; freed bytes rest for a while and are reused longest freed first, so that reuse costs the least waiting
+//! and double buffering survives. Only when that does not fit are tighter packings tried. Never moves or splits a buffer.
 
 mod error;
 mod live;
@@ -148,8 +148,8 @@ fn spots(
 /// Which free bytes a tenant gets.
 #[derive(Clone, Copy, PartialEq)]
 enum Pick {
-    /// Those freed longest ago: the next ones behind the last claim, around and around.
-    Oldest,
+    /// The lowest address.
+    Lowest,
     /// The smallest piece that is large enough.
     Smallest,
 }
@@ -157,21 +157,29 @@ enum Pick {
 #[derive(Clone, Copy)]
 struct Policy {
     pick: Pick,
+    /// For so many instructions freed bytes are given away only when nothing else fits, those freed longest ago first.
+    rest: usize,
     /// Whether small tenants may start at any legal partition instead of the first.
     share_columns: bool,
 }
 
+/// Long enough for the transfers of several tiles to be on their way, short enough to keep an emulated memory in caches.
+const REST: usize = 64;
+
 const POLICIES: &[Policy] = &[
     Policy {
-        pick: Pick::Oldest,
+        pick: Pick::Lowest,
+        rest: REST,
         share_columns: false,
     },
     Policy {
-        pick: Pick::Oldest,
+        pick: Pick::Lowest,
+        rest: REST,
         share_columns: true,
     },
     Policy {
         pick: Pick::Smallest,
+        rest: 0,
         share_columns: true,
     },
 ];
@@ -196,76 +204,63 @@ struct Failed {
     largest_fit: u32,
 }
 
-/// Walks through the program once, giving room at births and taking it back at deaths.
+/// Walks through the program once, giving room at births and taking it back some time after deaths.
 fn sweep(tenants: &[Tenant], mut space: Space, policy: Policy) -> Result<Vec<Spot>, Failed> {
-    let n_insts = tenants
-        .iter()
-        .map(|it| it.life.last.index() + 1)
-        .max()
-        .unwrap_or(0);
     let mut deaths = deaths(tenants).into_iter().peekable();
     let mut spots: Vec<Spot> = Vec::with_capacity(tenants.len());
-    // Where the search goes on, by the quadrant a claim starts in.
-    let mut next = [0u32; 4];
     for (idx, tenant) in tenants.iter().enumerate() {
-        while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
+        if let Some(spot) = &tenant.fixed {
+            spots.push(spot.clone());
+            continue;
+        }
+        let now = tenant.life.first.index();
+        let mut release_next = |space: &mut Space, rest: usize| {
+            let dead = deaths.next_if(|&it| tenants[it].life.last.index() + rest < now)?;
+            // Requested bytes stay reserved.
             if tenants[dead].fixed.is_none() {
                 space.release(&spots[dead]);
             }
-        }
-        let spot = match &tenant.fixed {
-            Some(spot) => spot.clone(),
-            None => {
-                // What lives through much of the program stays out of the rotation, at the low end.
-                let stays = tenant.life.len() * 8 > n_insts;
-                let Some(spot) = find(tenant, &space, policy, stays, &mut next) else {
-                    let fits = tenant
-                        .starts
-                        .iter()
-                        .map(|&it| space.largest_fit(&tenant.quadrants(it)));
-                    return Err(Failed {
-                        tenant: idx,
-                        largest_fit: fits.max().unwrap_or(0),
-                    });
-                };
-                space.take(&spot);
-                spot
+            Some(())
+        };
+        while release_next(&mut space, policy.rest).is_some() {}
+        let spot = loop {
+            if let Some(spot) = find(tenant, &space, policy) {
+                break spot;
+            }
+            if release_next(&mut space, 0).is_none() {
+                let fits = tenant
+                    .starts
+                    .iter()
+                    .map(|&it| space.largest_fit(&tenant.quadrants(it)));
+                return Err(Failed {
+                    tenant: idx,
+                    largest_fit: fits.max().unwrap_or(0),
+                });
             }
         };
+        space.take(&spot);
         spots.push(spot);
     }
     Ok(spots)
 }
 
-fn find(tenant: &Tenant, space: &Space, policy: Policy, stays: bool, next: &mut [u32; 4]) -> Option<Spot> {
+fn find(tenant: &Tenant, space: &Space, policy: Policy) -> Option<Spot> {
     let n_starts = if policy.share_columns {
         tenant.starts.len()
     } else {
         1
     };
-    let starts = &tenant.starts[..n_starts];
-    let quadrants = starts.iter().map(|&it| tenant.quadrants(it));
-    if policy.pick == Pick::Smallest {
-        let fits = quadrants.filter_map(|it| space.best_fit(it, tenant.granules));
-        return fits.min_by_key(|(len, _)| *len).map(|(_, spot)| spot);
-    }
-    if stays {
-        let fits = quadrants.filter_map(|it| space.first_fit(it, tenant.granules, 0));
-        return fits.min_by_key(|it| it.granules.start);
-    }
-    let mut quadrants: Vec<_> = quadrants.collect();
-    quadrants.sort_by_key(|it| next[it.start as usize]);
-    for it in quadrants {
-        let next = &mut next[it.start as usize];
-        let found = space
-            .first_fit(it.clone(), tenant.granules, *next)
-            .or_else(|| space.first_fit(it, tenant.granules, 0));
-        if let Some(spot) = found {
-            *next = spot.granules.end;
-            return Some(spot);
+    let quadrants = tenant.starts[..n_starts].iter().map(|&it| tenant.quadrants(it));
+    match policy.pick {
+        Pick::Lowest => {
+            let fits = quadrants.filter_map(|it| space.first_fit(it, tenant.granules));
+            fits.min_by_key(|it| it.granules.start)
+        }
+        Pick::Smallest => {
+            let fits = quadrants.filter_map(|it| space.best_fit(it, tenant.granules));
+            fits.min_by_key(|(len, _)| *len).map(|(_, spot)| spot)
         }
     }
-    None
 }
 
 /// Tenants by the instruction after which they are dead.

@@ -1,7 +1,7 @@
 //! Packing with all live ranges known: what is tried when placing in program order does not fit.
 //!
 //! Takes tenants in an order of importance, gives each the lowest bytes that no earlier one uses at the same time. Slower
-//! to reuse, and harder on double buffering, than rotation.
+//! to compute, and harder on double buffering, than letting freed bytes rest.
 
 use super::space::{Banks, Space, Spot};
 use super::tenant::Tenant;

@@ -126,9 +126,9 @@ impl Space {
         (start + granules <= run.end).then_some(start)
     }
 
-    /// The first fit at or after granule `from`.
-    pub fn first_fit(&self, quadrants: Range<u32>, granules: u32, from: u32) -> Option<Spot> {
-        let mut at = from;
+    /// The fit with the lowest address.
+    pub fn first_fit(&self, quadrants: Range<u32>, granules: u32) -> Option<Spot> {
+        let mut at = 0;
         while let Some(run) = self.next_free(&quadrants, at) {
             if let Some(start) = self.fit(&run, granules) {
                 return Some(Spot {
@@ -201,16 +201,16 @@ mod tests {
             quadrants: 2..3,
             granules: 200..201,
         });
-        assert_eq!(space.first_fit(0..4, 61, 0).unwrap().granules, 70..131);
+        assert_eq!(space.first_fit(0..4, 61).unwrap().granules, 70..131);
         assert_eq!(space.largest_fit(&(0..4)), 130);
         assert_eq!(space.largest_fit(&(0..2)), 180);
         assert_eq!(space.best_fit(0..4, 40).unwrap().1.granules, 201..241);
-        assert_eq!(space.first_fit(0..1, 181, 0), None);
+        assert_eq!(space.first_fit(0..1, 181), None);
         space.release(&Spot {
             quadrants: 0..4,
             granules: 60..70,
         });
-        assert_eq!(space.first_fit(0..1, 250, 0).unwrap().granules, 0..250);
+        assert_eq!(space.first_fit(0..1, 250).unwrap().granules, 0..250);
     }
 
     #[test]
@@ -220,10 +220,10 @@ mod tests {
             quadrants: 0..4,
             granules: 0..100,
         });
-        assert_eq!(space.first_fit(0..4, 412, 0).unwrap().granules, 100..512);
-        assert_eq!(space.first_fit(0..4, 413, 0).unwrap().granules, 512..925);
-        assert_eq!(space.first_fit(0..4, 600, 0).unwrap().granules, 512..1112);
-        assert_eq!(space.first_fit(0..4, 3584, 0).unwrap().granules, 512..4096);
-        assert_eq!(space.first_fit(0..4, 3585, 0), None);
+        assert_eq!(space.first_fit(0..4, 412).unwrap().granules, 100..512);
+        assert_eq!(space.first_fit(0..4, 413).unwrap().granules, 512..925);
+        assert_eq!(space.first_fit(0..4, 600).unwrap().granules, 512..1112);
+        assert_eq!(space.first_fit(0..4, 3584).unwrap().granules, 512..4096);
+        assert_eq!(space.first_fit(0..4, 3585), None);
     }
 }
