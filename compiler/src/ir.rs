@@ -498,13 +498,15 @@ impl Placement {
 /// PSUM words that a matmul with `accumulate=auto` overwrites because no matmul has written them yet.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct FirstWrites {
-    /// For each such instruction (ascending): physical partition, first byte and end byte of each range.
+    /// For each such instruction (ascending): the words, as rectangles that do not overlap.
     pub ranges: Vec<(InstId, Vec<FirstWrite>)>,
 }
 
+/// Bytes `start..end` of the physical partitions `first_partition..end_partition` of PSUM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstWrite {
-    pub partition: u16,
+    pub first_partition: u16,
+    pub end_partition: u16,
     pub start: u32,
     pub end: u32,
 }

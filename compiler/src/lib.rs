@@ -19,4 +19,5 @@ pub mod specialize;
 pub mod cost;
 pub mod footprint;
 pub mod place;
+pub mod check;
 pub mod schedule;

@@ -1,7 +1,8 @@
 //! Placement, data-flow checks and schedules, tested from files: a program in, its regions, messages or queues out.
 
+use nk_compiler::check;
 use nk_compiler::diagnostic::{Report, render};
-use nk_compiler::ir::Program;
+use nk_compiler::ir::{FirstWrite, Placement, Program};
 use nk_compiler::place::place;
 use nk_compiler::schedule::schedule;
 use nk_compiler::source::Sources;
@@ -27,8 +28,12 @@ fn target(program: &Program) -> &'static Target {
     Target::from_name(program.target).expect("texts name a target that exists")
 }
 
+fn placed(sources: &Sources, program: &Program) -> Placement {
+    place(program, target(program)).unwrap_or_else(|it| panic!("{}", messages(&it, sources)))
+}
+
 /// Compares what `shown` makes of every file of a folder with its snapshot.
-fn check(folder: &str, shown: impl Fn(&Sources, &Parsed) -> String) {
+fn compare(folder: &str, shown: impl Fn(&Sources, &Parsed) -> String) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let entries = std::fs::read_dir(tests.join(folder)).expect("the folder of tests exists");
     let mut paths: Vec<_> = entries
@@ -43,7 +48,6 @@ fn check(folder: &str, shown: impl Fn(&Sources, &Parsed) -> String) {
             snapshot_path => tests.join("snapshots"),
             prepend_module_to_snapshot => false,
             omit_expression => true,
-            description => std::fs::read_to_string(&path).expect("the test can be read"),
         }, {
             insta::assert_snapshot!(format!("{folder}__{name}"), shown(&sources, &parsed));
         });
@@ -52,7 +56,7 @@ fn check(folder: &str, shown: impl Fn(&Sources, &Parsed) -> String) {
 
 #[test]
 fn placements() {
-    check("place", |sources, parsed| {
+    compare("place", |sources, parsed| {
         let program = &parsed.program;
         match place(program, target(program)) {
             Ok(placement) => text::print(program, Some(&placement), None, PrintOptions::default()),
@@ -62,8 +66,41 @@ fn placements() {
 }
 
 #[test]
+fn data_flow() {
+    compare("check", |sources, parsed| {
+        let program = &parsed.program;
+        let placement = placed(sources, program);
+        let shown = match check::check(program, &placement, target(program)) {
+            Ok(checked) => {
+                let mut shown = messages(&checked.warnings, sources);
+                for (id, ranges) in &checked.first_writes.ranges {
+                    let inst = text::print_inst(program, &program[*id]);
+                    let range = |it: &FirstWrite| {
+                        let FirstWrite {
+                            first_partition,
+                            end_partition,
+                            start,
+                            end,
+                        } = it;
+                        format!("psum[{first_partition}:{end_partition}, {start:#x}:{end:#x}]")
+                    };
+                    let ranges: Vec<_> = ranges.iter().map(range).collect();
+                    shown += &format!("{inst} overwrites {}\n", ranges.join(", "));
+                }
+                shown
+            }
+            Err(errors) => messages(&errors, sources),
+        };
+        format!(
+            "{}{shown}",
+            text::print(program, None, None, PrintOptions::default())
+        )
+    });
+}
+
+#[test]
 fn schedules() {
-    check("schedule", |sources, parsed| {
+    compare("schedule", |sources, parsed| {
         let program = &parsed.program;
         let placement =
             place(program, target(program)).unwrap_or_else(|it| panic!("{}", messages(&it, sources)));
