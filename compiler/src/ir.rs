@@ -6,7 +6,7 @@
 
 use crate::diagnostic::quote;
 use crate::dtype::Dtype;
-use crate::isa::{Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
+use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -172,6 +172,12 @@ impl Buffer {
         self.shape[skip..].iter().map(|&it| u64::from(it)).product()
     }
 
+    /// Bytes of the last dimension.
+    pub fn row_bytes(&self) -> u64 {
+        let count = self.shape.last().map_or(1, |&it| u64::from(it));
+        (count * u64::from(self.dtype.size())).max(1)
+    }
+
     /// Bytes in each partition; all bytes in HBM.
     pub fn bytes(&self) -> u64 {
         self.free_count() * u64::from(self.dtype.size())
@@ -326,6 +332,22 @@ pub struct Inst {
     pub args: [Arg; MAX_ARGS],
 }
 
+impl Inst {
+    /// The ids of the view operands with what is done to each, in operand order.
+    pub fn views(&self) -> impl Iterator<Item = (Access, ViewId)> {
+        let operands = self.op.row().operands.iter().zip(&self.args);
+        operands.filter_map(|(operand, arg)| {
+            let Arg::View(id) = *arg else { return None };
+            let tile = operand.kind.tile().expect("only tile operands hold views");
+            // A matmul that overwrites keeps nothing of what it finds.
+            let overwrites = tile.access == Access::ReadWrite
+                && self.op == Op::NcMatmul
+                && self.args.contains(&Arg::Accumulate(Accumulate::Overwrite));
+            Some((if overwrites { Access::Write } else { tile.access }, id))
+        })
+    }
+}
+
 /// A value the kernel returns: a name for files and messages, and the buffer that holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultValue {
@@ -408,26 +430,8 @@ impl Program {
     }
 
     /// The view operands of an instruction with what is done to each, in operand order.
-    pub fn accesses<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (crate::isa::Access, &'a View)> {
-        inst.op
-            .row()
-            .operands
-            .iter()
-            .zip(&inst.args)
-            .filter_map(|(operand, arg)| {
-                let Arg::View(id) = arg else { return None };
-                let tile = operand.kind.tile().expect("only tile operands hold views");
-                let overwrites = inst.op == Op::NcMatmul
-                    && inst
-                        .args
-                        .contains(&Arg::Accumulate(crate::isa::Accumulate::Overwrite));
-                let access = if tile.access == crate::isa::Access::ReadWrite && overwrites {
-                    crate::isa::Access::Write
-                } else {
-                    tile.access
-                };
-                Some((access, &self[*id]))
-            })
+    pub fn accesses<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (Access, &'a View)> {
+        inst.views().map(|(access, id)| (access, &self[id]))
     }
 
     /// The memory a view lies in.
@@ -494,13 +498,15 @@ impl Placement {
 /// PSUM words that a matmul with `accumulate=auto` overwrites because no matmul has written them yet.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct FirstWrites {
-    /// For each such instruction (ascending): physical partition, first byte and end byte of each range.
+    /// For each such instruction (ascending): the words, as rectangles that do not overlap.
     pub ranges: Vec<(InstId, Vec<FirstWrite>)>,
 }
 
+/// Bytes `start..end` of the physical partitions `first_partition..end_partition` of PSUM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstWrite {
-    pub partition: u16,
+    pub first_partition: u16,
+    pub end_partition: u16,
     pub start: u32,
     pub end: u32,
 }

@@ -18,3 +18,7 @@ pub mod directive;
 pub mod specialize;
 pub mod verify;
 pub mod cost;
+pub mod footprint;
+pub mod place;
+pub mod check;
+pub mod schedule;

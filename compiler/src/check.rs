@@ -1,0 +1,398 @@
+//! Data-flow checks over the placed stream.
+//!
+//! Takes a program in program order with its placement, gives what it reads without having written it, results it does
+//! not write, and the PSUM words that each `accumulate=auto` starts anew. Addresses are static, so all of this is known
+//! before anything runs and costs nothing at run time. Never changes the program.
+
+mod bits;
+mod error;
+mod written;
+
+pub use error::{Error, Holds, Missing, Site, Tensor};
+
+use crate::footprint::{Bytes, Footprint};
+use crate::ir::{
+    Buffer, BufferId, FirstWrite, FirstWrites, Frame, Inst, InstId, LocId, Placement, Program, Role, View,
+    ViewId,
+};
+use crate::isa::{Access, Accumulate, Arg, Engine, Memory, Op};
+use crate::source::Span;
+use crate::target::Target;
+use crate::text::print_view;
+use rustc_hash::FxHashMap;
+use written::{Extent, Gap, Window, Written};
+
+/// What a correct program's data flow says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    pub first_writes: FirstWrites,
+    pub warnings: Vec<Error>,
+}
+
+/// Checks that everything is written before it is read, and that every result is written.
+pub fn check(program: &Program, placement: &Placement, target: &Target) -> Result<Checked, Vec<Error>> {
+    let mut flow = Flow::new(program, placement, target);
+    for (id, inst) in program.iter() {
+        flow.visit(id, inst);
+    }
+    flow.check_results();
+    let Flow {
+        errors,
+        first_writes,
+        is_touched,
+        ..
+    } = flow;
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(Checked {
+        first_writes,
+        warnings: unused(program, &is_touched),
+    })
+}
+
+/// The written part of every buffer.
+struct Sets {
+    of_buffer: Vec<Written>,
+    /// Views that are known to lie in it: what is written only grows, so each view is looked into once.
+    has_view: Vec<bool>,
+    /// The size of every buffer, in units of its smallest view.
+    extents: Vec<Extent>,
+}
+
+impl Sets {
+    fn new(program: &Program, is_written: impl Fn(&Buffer) -> bool) -> Sets {
+        let start = |it: &Buffer| {
+            if is_written(it) {
+                Written::All
+            } else {
+                Written::Nothing
+            }
+        };
+        let extent = |it: &Buffer| Extent {
+            n_partitions: it.partitions(),
+            n_bytes: it.bytes(),
+            unit: it.dtype.size(),
+        };
+        let mut extents: Vec<Extent> = program.buffers.iter().map(extent).collect();
+        for view in program.views() {
+            let unit = &mut extents[view.buffer.index()].unit;
+            *unit = view.dtype.size().min(*unit);
+        }
+        Sets {
+            of_buffer: program.buffers.iter().map(start).collect(),
+            has_view: vec![false; program.views().len()],
+            extents,
+        }
+    }
+
+    fn insert(&mut self, program: &Program, id: ViewId) {
+        if std::mem::replace(&mut self.has_view[id.index()], true) {
+            return;
+        }
+        let view = &program[id];
+        let buffer = view.buffer.index();
+        let written = &mut self.of_buffer[buffer];
+        if let Written::All = written {
+            return;
+        }
+        if let Some(window) = window(program, view) {
+            written.insert(self.extents[buffer], &window);
+        }
+    }
+}
+
+/// What has been written so far.
+struct Flow<'a> {
+    program: &'a Program,
+    placement: &'a Placement,
+    target: &'a Target,
+    /// By any instruction.
+    written: Sets,
+    by_matmul: Sets,
+    /// Indexed by buffer.
+    is_touched: Vec<bool>,
+    first_writes: FirstWrites,
+    errors: Vec<Error>,
+    /// The error for each code, operand and place: unrolled loops repeat mistakes.
+    known: FxHashMap<(&'static str, &'static str, Span), usize>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(program: &'a Program, placement: &'a Placement, target: &'a Target) -> Flow<'a> {
+        Flow {
+            program,
+            placement,
+            target,
+            written: Sets::new(program, |it| it.role == Role::In),
+            by_matmul: Sets::new(program, |_| false),
+            is_touched: vec![false; program.buffers.len()],
+            first_writes: FirstWrites::default(),
+            errors: Vec::new(),
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn visit(&mut self, id: InstId, inst: &Inst) {
+        if inst.engine == Engine::Tensor {
+            self.check_bank(inst);
+        }
+        let accumulates = inst.op == Op::NcMatmul;
+        for (access, view) in inst.views() {
+            self.is_touched[self.program[view].buffer.index()] = true;
+            let is_matmul_dst = accumulates && access != Access::Read;
+            if access != Access::Write && !is_matmul_dst && !self.written.has_view[view.index()] {
+                self.check_read(inst, view);
+            }
+        }
+        for (access, view) in inst.views().filter(|it| it.0 != Access::Read) {
+            if accumulates {
+                if access == Access::ReadWrite && !self.by_matmul.has_view[view.index()] {
+                    self.accumulate(id, inst, view);
+                }
+                self.by_matmul.insert(self.program, view);
+            }
+            self.written.insert(self.program, view);
+        }
+    }
+
+    /// Reports what of a view has no value, once.
+    fn check_read(&mut self, inst: &Inst, id: ViewId) {
+        let view = &self.program[id];
+        let Some(missing) = self.missing(&self.written, view) else {
+            self.written.has_view[id.index()] = true;
+            return;
+        };
+        let error = Error::UninitializedRead {
+            by: self.site(inst, id),
+            tensor: Tensor::new(self.program, view.buffer),
+            missing,
+        };
+        self.report(error);
+        // What has been reported counts as written, so that it is reported once.
+        self.written.insert(self.program, id);
+    }
+
+    /// Finds the words of a matmul's destination that no matmul has written: an automatic one overwrites them, an explicit
+    /// one must not meet them.
+    fn accumulate(&mut self, id: InstId, inst: &Inst, view_id: ViewId) {
+        let view = &self.program[view_id];
+        if inst.args.contains(&Arg::Accumulate(Accumulate::Auto)) {
+            let Some(placed) = Footprint::of(self.program, self.placement, view) else {
+                return;
+            };
+            let Some(window) = window(self.program, view) else {
+                return;
+            };
+            let (partition, byte) = (
+                placed.first_partition - window.first_partition,
+                placed.bytes.start - window.bytes.start,
+            );
+            let mut ranges = Vec::new();
+            self.by_matmul.of_buffer[view.buffer.index()].for_each_gap(&window, |gap| {
+                ranges.push(FirstWrite {
+                    first_partition: (gap.first_partition + partition) as u16,
+                    end_partition: (gap.end_partition + partition) as u16,
+                    start: (gap.start + byte) as u32,
+                    end: (gap.end + byte) as u32,
+                });
+            });
+            if !ranges.is_empty() {
+                self.first_writes.ranges.push((id, ranges));
+            }
+            return;
+        }
+        let Some(missing) = self.missing(&self.by_matmul, view) else {
+            return;
+        };
+        let holds = match self.missing(&self.written, view) {
+            None => Holds::OtherValues,
+            Some(_) => Holds::Nothing,
+        };
+        let error = Error::AccumulateUnset {
+            by: self.site(inst, view_id),
+            tensor: Tensor::new(self.program, view.buffer),
+            missing,
+            holds,
+        };
+        self.report(error);
+    }
+
+    /// What the PE array writes lies in one bank.
+    fn check_bank(&mut self, inst: &Inst) {
+        let Some(id) = inst.views().find(|it| it.0 != Access::Read).map(|it| it.1) else {
+            return;
+        };
+        // A view that an earlier matmul has written has been checked.
+        if self.by_matmul.has_view[id.index()] || self.program.memory(&self.program[id]) != Memory::Psum {
+            return;
+        }
+        let Some(placed) = Footprint::of(self.program, self.placement, &self.program[id]) else {
+            return;
+        };
+        let bank = u64::from(self.target.psum_bank_bytes);
+        let (start, end) = (placed.bytes.start, placed.bytes.end());
+        if start / bank != (end - 1) / bank {
+            let error = Error::MatmulAcrossBanks {
+                by: self.site(inst, id),
+                tensor: Tensor::new(self.program, self.program[id].buffer),
+                start,
+                end,
+                bank: self.target.psum_bank_bytes,
+            };
+            self.report(error);
+        }
+    }
+
+    /// Every element of a result is written.
+    fn check_results(&mut self) {
+        let mut is_result: Vec<bool> = self
+            .program
+            .buffers
+            .iter()
+            .map(|it| it.role == Role::Out)
+            .collect();
+        for result in &self.program.results {
+            is_result[result.buffer.index()] = true;
+        }
+        for id in (0..is_result.len())
+            .filter(|&it| is_result[it])
+            .map(BufferId::new)
+        {
+            let view = View::whole(id, &self.program[id]);
+            if let Some(missing) = self.missing(&self.written, &view) {
+                self.errors.push(Error::OutputNotWritten {
+                    tensor: Tensor::new(self.program, id),
+                    missing,
+                });
+            }
+        }
+    }
+
+    /// The elements of a view that are not in a set.
+    fn missing(&self, sets: &Sets, view: &View) -> Option<Missing> {
+        let written = &sets.of_buffer[view.buffer.index()];
+        if let Written::All = written {
+            return None;
+        }
+        let window = window(self.program, view)?;
+        let mut n_bytes = 0;
+        let mut first: Option<Gap> = None;
+        written.for_each_gap(&window, |gap| {
+            n_bytes += u64::from(gap.end_partition - gap.first_partition) * (gap.end - gap.start);
+            let at = |it: &Gap| (it.first_partition, it.start);
+            if first.is_none_or(|it| at(&gap) < at(&it)) {
+                first = Some(gap);
+            }
+        });
+        let first = first?;
+        let size = u64::from(view.dtype.size());
+        let n_partitions = u64::from(window.end_partition - window.first_partition);
+        Some(Missing {
+            count: n_bytes.div_ceil(size),
+            of: window.bytes.count() * n_partitions / size,
+            first: index(self.program, view.buffer, first.first_partition, first.start),
+        })
+    }
+
+    fn site(&self, inst: &Inst, id: ViewId) -> Site {
+        let operand = inst.args.iter().position(|it| *it == Arg::View(id));
+        Site {
+            op: inst.op.name(),
+            operand: operand.map_or("dst", |it| inst.op.row().operands[it].name),
+            view: print_view(self.program, &self.program[id]),
+            span: self.program.span(inst.loc),
+            repeats: 0,
+            around: inst.loc.and_then(|it| innermost_loop(self.program, it)),
+        }
+    }
+
+    /// Adds an error, or counts it when the same place has made the same mistake in another iteration.
+    fn report(&mut self, mut error: Error) {
+        let code = error.code();
+        let place = error.site().and_then(|it| Some((it.operand, it.span?)));
+        let Some((operand, span)) = place else {
+            return self.errors.push(error);
+        };
+        let idx = *self
+            .known
+            .entry((code, operand, span))
+            .or_insert(self.errors.len());
+        match self.errors.get_mut(idx).and_then(Error::site) {
+            Some(site) => site.repeats += 1,
+            None => self.errors.push(error),
+        }
+    }
+}
+
+/// The bytes of a view, counted from its buffer's start; `None` when it has no elements.
+fn window(program: &Program, view: &View) -> Option<Window> {
+    let memory = program.memory(view);
+    let bytes = Bytes::of(view, memory)?;
+    let (first_partition, n_partitions) = match memory.is_on_chip() {
+        true => (u32::from(view.partition), view.partitions()),
+        false => (0, 1),
+    };
+    Some(Window {
+        first_partition,
+        end_partition: first_partition + n_partitions,
+        bytes,
+    })
+}
+
+/// The index of an element in its tensor.
+fn index(program: &Program, id: BufferId, partition: u32, byte: u64) -> Vec<u64> {
+    let buffer = &program[id];
+    let skip = usize::from(buffer.memory.is_on_chip());
+    let mut rest = byte / u64::from(buffer.dtype.size());
+    let mut index: Vec<u64> = buffer.shape[skip..]
+        .iter()
+        .rev()
+        .map(|&it| {
+            let count = u64::from(it).max(1);
+            let at = rest % count;
+            rest /= count;
+            at
+        })
+        .collect();
+    if skip > 0 {
+        index.push(u64::from(partition));
+    }
+    index.reverse();
+    index
+}
+
+/// The innermost unrolled loop around a place.
+fn innermost_loop(program: &Program, loc: LocId) -> Option<Span> {
+    let mut at = Some(loc);
+    while let Some(id) = at {
+        let loc = &program[id];
+        if let Frame::Iteration(_) = loc.frame {
+            return Some(loc.span);
+        }
+        at = loc.parent;
+    }
+    None
+}
+
+/// A warning for each allocation in the source that no instruction touches.
+fn unused(program: &Program, is_touched: &[bool]) -> Vec<Error> {
+    let mut known: FxHashMap<Span, bool> = FxHashMap::default();
+    for (buffer, is_touched) in program.buffers.iter().zip(is_touched) {
+        if let (Role::Local, Some(span)) = (buffer.role, program.span(buffer.loc)) {
+            *known.entry(span).or_default() |= is_touched;
+        }
+    }
+    let mut warnings = Vec::new();
+    for (idx, buffer) in program.buffers.iter().enumerate() {
+        let Some(span) = program.span(buffer.loc) else {
+            continue;
+        };
+        // Said once for an allocation in a loop, and only when none of its tensors is used.
+        if buffer.role == Role::Local && known.insert(span, true) == Some(false) {
+            let tensor = Tensor::new(program, BufferId::new(idx));
+            warnings.push(Error::UnusedTensor { tensor });
+        }
+    }
+    warnings
+}

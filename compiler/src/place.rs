@@ -1,0 +1,414 @@
+//! Placement: an address for every buffer.
+//!
+//! Takes a verified program, gives regions such that no two buffers share bytes while both live. Live ranges are those of
+//! program order; freed bytes rest for a while and are reused longest freed first, so that reuse costs the least waiting
+//! and double buffering survives. Only when that does not fit are tighter packings tried. Never moves or splits a buffer.
+
+mod error;
+mod live;
+mod pack;
+mod space;
+mod tenant;
+
+pub use error::{Error, LiveTensor, NoRoom, Tensor};
+pub use tenant::RequestFault;
+
+use crate::ir::{BufferId, Placement, Program, Region};
+use crate::isa::Memory;
+use crate::target::Target;
+use live::{Life, lives};
+use space::{Banks, QUADRANT, Space, Spot};
+use std::cmp::Reverse;
+use tenant::{Tenant, tenants};
+
+/// Addresses in HBM are multiples of this, so that DMA rows start aligned.
+const HBM_ALIGN: u64 = 64;
+
+/// Gives every buffer an address, or says what does not fit.
+pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>> {
+    let mut errors = Vec::new();
+    let lives = lives(program);
+    let mut placement = Placement {
+        regions: hbm_regions(program, target, &mut errors),
+        ..Placement::default()
+    };
+    for memory in [Memory::Sbuf, Memory::Psum] {
+        let (bytes, banks) = match memory {
+            Memory::Psum => (
+                target.psum_partition_bytes,
+                Banks::Of(target.psum_bank_bytes / target.min_align),
+            ),
+            _ => (target.sbuf_partition_bytes, Banks::None),
+        };
+        let space = Space::new(bytes, banks, target);
+        let tenants = tenants(program, target, memory, &lives, &mut errors);
+        match spots(program, memory, &tenants, space, target) {
+            Ok(spots) => {
+                let peak = peak_bytes(program, &tenants, &spots);
+                match memory {
+                    Memory::Psum => placement.psum_peak_bytes = peak,
+                    _ => placement.sbuf_peak_bytes = peak,
+                }
+                for (tenant, spot) in tenants.iter().zip(spots) {
+                    placement.regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
+                }
+            }
+            Err(it) => errors.extend(it),
+        }
+    }
+    if errors.is_empty() {
+        Ok(placement)
+    } else {
+        Err(errors)
+    }
+}
+
+/// Addresses in HBM one after another; on-chip buffers get an empty region, which those that are never touched keep.
+fn hbm_regions(program: &Program, target: &Target, errors: &mut Vec<Error>) -> Vec<Region> {
+    let mut next = 0u64;
+    let regions = program.buffers.iter().map(|buffer| {
+        if buffer.memory.is_on_chip() {
+            return Region::OnChip {
+                partition: 0,
+                partitions: u16::try_from(buffer.partitions()).unwrap_or(u16::MAX),
+                start: 0,
+                end: 0,
+            };
+        }
+        let address = next;
+        next = next
+            .saturating_add(buffer.bytes())
+            .checked_next_multiple_of(HBM_ALIGN)
+            .unwrap_or(u64::MAX);
+        Region::Hbm { address }
+    });
+    let regions = regions.collect();
+    if next > target.hbm_bytes {
+        let in_hbm = (0..program.buffers.len())
+            .map(BufferId::new)
+            .filter(|&it| !program[it].memory.is_on_chip());
+        if let Some(largest) = in_hbm.max_by_key(|&it| (program[it].bytes(), Reverse(it))) {
+            errors.push(Error::HbmOverCapacity {
+                needed: next,
+                capacity: target.hbm_bytes,
+                largest: Tensor::new(program, largest),
+            });
+        }
+    }
+    regions
+}
+
+fn region(program: &Program, id: BufferId, spot: &Spot, target: &Target) -> Region {
+    let start = spot.granules.start * target.min_align;
+    let buffer = &program[id];
+    Region::OnChip {
+        partition: (spot.quadrants.start * QUADRANT) as u16,
+        partitions: buffer.partitions() as u16,
+        start,
+        end: start + buffer.bytes() as u32,
+    }
+}
+
+/// A spot for every tenant of one memory.
+fn spots(
+    program: &Program,
+    memory: Memory,
+    tenants: &[Tenant],
+    mut space: Space,
+    target: &Target,
+) -> Result<Vec<Spot>, Vec<Error>> {
+    check_requests(program, memory, tenants, &space)?;
+    let full = |failed: &Failed| {
+        let no_room = no_room(program, memory, tenants, failed, target);
+        vec![Error::NoRoom(Box::new(no_room))]
+    };
+    if let Some(failed) = over_capacity(tenants, &space) {
+        return Err(full(&failed));
+    }
+    let empty = space.clone();
+    // Requested bytes are kept free for their owners all the time; only `pack` shares them.
+    for spot in tenants.iter().filter_map(|it| it.fixed.as_ref()) {
+        space.take(spot);
+    }
+    let mut failed = None;
+    for policy in POLICIES {
+        match sweep(tenants, space.clone(), *policy) {
+            Ok(spots) => return Ok(spots),
+            Err(it) => failed = Some(it),
+        }
+    }
+    for order in orders(tenants) {
+        if let Some(spots) = pack::pack(tenants, &order, &empty) {
+            return Ok(spots);
+        }
+    }
+    Err(full(&failed.expect("every policy has failed")))
+}
+
+/// Which free bytes a tenant gets.
+#[derive(Clone, Copy, PartialEq)]
+enum Pick {
+    /// The lowest address.
+    Lowest,
+    /// The smallest piece that is large enough.
+    Smallest,
+}
+
+#[derive(Clone, Copy)]
+struct Policy {
+    pick: Pick,
+    /// For so many instructions freed bytes are given away only when nothing else fits, those freed longest ago first.
+    rest: usize,
+    /// Whether small tenants may start at any legal partition instead of the first.
+    share_columns: bool,
+}
+
+/// Long enough for the transfers of several tiles to be on their way, short enough to keep an emulated memory in caches.
+const REST: usize = 64;
+
+const POLICIES: &[Policy] = &[
+    Policy {
+        pick: Pick::Lowest,
+        rest: REST,
+        share_columns: false,
+    },
+    Policy {
+        pick: Pick::Lowest,
+        rest: REST,
+        share_columns: true,
+    },
+    Policy {
+        pick: Pick::Smallest,
+        rest: 0,
+        share_columns: true,
+    },
+];
+
+/// Tenants by falling size, by size times life, and by life: what is hard to place comes first.
+fn orders(tenants: &[Tenant]) -> [Vec<usize>; 3] {
+    let by = |key: fn(&Tenant) -> u64| {
+        let mut order: Vec<usize> = (0..tenants.len()).collect();
+        order.sort_by_key(|&it| Reverse(key(&tenants[it])));
+        order
+    };
+    [
+        by(Tenant::area),
+        by(|it| it.area() * it.life.len() as u64),
+        by(|it| it.life.len() as u64),
+    ]
+}
+
+/// The first tenant that finds no room, and the most granules that it could have had.
+struct Failed {
+    tenant: usize,
+    largest_fit: u32,
+}
+
+/// Walks through the program once, giving room at births and taking it back some time after deaths.
+fn sweep(tenants: &[Tenant], mut space: Space, policy: Policy) -> Result<Vec<Spot>, Failed> {
+    let mut deaths = deaths(tenants).into_iter().peekable();
+    let mut spots: Vec<Spot> = Vec::with_capacity(tenants.len());
+    for (idx, tenant) in tenants.iter().enumerate() {
+        if let Some(spot) = &tenant.fixed {
+            spots.push(spot.clone());
+            continue;
+        }
+        let now = tenant.life.first.index();
+        let mut release_next = |space: &mut Space, rest: usize| {
+            let dead = deaths.next_if(|&it| tenants[it].life.last.index() + rest < now)?;
+            // Requested bytes stay reserved.
+            if tenants[dead].fixed.is_none() {
+                space.release(&spots[dead]);
+            }
+            Some(())
+        };
+        while release_next(&mut space, policy.rest).is_some() {}
+        let spot = loop {
+            if let Some(spot) = find(tenant, &space, policy) {
+                break spot;
+            }
+            if release_next(&mut space, 0).is_none() {
+                let fits = tenant
+                    .starts
+                    .iter()
+                    .map(|&it| space.largest_fit(&tenant.quadrants(it)));
+                return Err(Failed {
+                    tenant: idx,
+                    largest_fit: fits.max().unwrap_or(0),
+                });
+            }
+        };
+        space.take(&spot);
+        spots.push(spot);
+    }
+    Ok(spots)
+}
+
+fn find(tenant: &Tenant, space: &Space, policy: Policy) -> Option<Spot> {
+    let n_starts = if policy.share_columns {
+        tenant.starts.len()
+    } else {
+        1
+    };
+    let quadrants = tenant.starts[..n_starts].iter().map(|&it| tenant.quadrants(it));
+    match policy.pick {
+        Pick::Lowest => {
+            let fits = quadrants.filter_map(|it| space.first_fit(it, tenant.granules));
+            fits.min_by_key(|it| it.granules.start)
+        }
+        Pick::Smallest => {
+            let fits = quadrants.filter_map(|it| space.best_fit(it, tenant.granules));
+            fits.min_by_key(|(len, _)| *len).map(|(_, spot)| spot)
+        }
+    }
+}
+
+/// Tenants by the instruction after which they are dead.
+fn deaths(tenants: &[Tenant]) -> Vec<usize> {
+    let mut deaths: Vec<usize> = (0..tenants.len()).collect();
+    deaths.sort_by_key(|&it| tenants[it].life.last);
+    deaths
+}
+
+/// Refuses requested addresses that collide while both tensors live.
+fn check_requests(
+    program: &Program,
+    memory: Memory,
+    tenants: &[Tenant],
+    space: &Space,
+) -> Result<(), Vec<Error>> {
+    let mut errors = Vec::new();
+    let mut space = space.clone();
+    let mut live: Vec<(Life, &Spot, BufferId)> = Vec::new();
+    for tenant in tenants {
+        let Some(spot) = &tenant.fixed else { continue };
+        live.retain(|(life, spot, _)| {
+            let alive = life.last >= tenant.life.first;
+            if !alive {
+                space.release(spot);
+            }
+            alive
+        });
+        if space.is_free(spot) {
+            space.take(spot);
+            live.push((tenant.life, spot, tenant.buffer));
+            continue;
+        }
+        let meets = |it: &&(Life, &Spot, BufferId)| it.1.overlaps(spot);
+        let (.., other) = live
+            .iter()
+            .find(meets)
+            .expect("only requested bytes are in use here");
+        errors.push(Error::RequestOverlap {
+            tensor: Tensor::new(program, tenant.buffer),
+            other: Tensor::new(program, *other),
+            memory,
+        });
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Granules that tenants living at the same time need in at least one partition, however they are packed.
+#[derive(Clone, Copy, Default)]
+struct Demand {
+    /// Granules times quadrants of all.
+    area: u64,
+    /// Granules of those that leave less than a half of the partitions: they never lie side by side.
+    tall: u64,
+}
+
+impl Demand {
+    fn add(&mut self, tenant: &Tenant) {
+        self.area += tenant.area();
+        if tenant.n_quadrants > 2 {
+            self.tall += u64::from(tenant.granules);
+        }
+    }
+
+    fn remove(&mut self, tenant: &Tenant) {
+        self.area -= tenant.area();
+        if tenant.n_quadrants > 2 {
+            self.tall -= u64::from(tenant.granules);
+        }
+    }
+
+    fn granules(&self) -> u64 {
+        self.area.div_ceil(4).max(self.tall)
+    }
+}
+
+/// The first tenant with which more is live than the memory has.
+fn over_capacity(tenants: &[Tenant], space: &Space) -> Option<Failed> {
+    let mut demand = Demand::default();
+    let mut deaths = deaths(tenants).into_iter().peekable();
+    for (idx, tenant) in tenants.iter().enumerate() {
+        while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
+            demand.remove(&tenants[dead]);
+        }
+        let before = demand.granules();
+        demand.add(tenant);
+        if demand.granules() > u64::from(space.granules) {
+            return Some(Failed {
+                tenant: idx,
+                largest_fit: space.granules - before as u32,
+            });
+        }
+    }
+    None
+}
+
+/// What to say about the first tenant that does not fit.
+fn no_room(
+    program: &Program,
+    memory: Memory,
+    tenants: &[Tenant],
+    failed: &Failed,
+    target: &Target,
+) -> NoRoom {
+    let tensor = &tenants[failed.tenant];
+    let described = |it: &Tenant| LiveTensor {
+        tensor: Tensor::new(program, it.buffer),
+        born: it.life.first.index() + 1,
+        dies: it.life.last.index() + 1,
+    };
+    let others = tenants[..failed.tenant]
+        .iter()
+        .filter(|it| it.life.last >= tensor.life.first);
+    let mut demand = Demand::default();
+    demand.add(tensor);
+    others.clone().for_each(|it| demand.add(it));
+    let mut live: Vec<LiveTensor> = others.map(described).collect();
+    live.sort_by_key(|it| Reverse(it.tensor.bytes));
+    let align = u64::from(target.min_align);
+    NoRoom {
+        memory,
+        capacity: u64::from(match memory {
+            Memory::Psum => target.psum_partition_bytes,
+            _ => target.sbuf_partition_bytes,
+        }),
+        needed: demand.granules() * align,
+        tensor: described(tensor),
+        largest_fit: u64::from(failed.largest_fit) * align,
+        live,
+        n_insts: program.insts.len(),
+    }
+}
+
+/// The most bytes that are live at once in a partition.
+fn peak_bytes(program: &Program, tenants: &[Tenant], spots: &[Spot]) -> u32 {
+    let mut live = [0u32; 4];
+    let mut peak = 0;
+    let mut deaths = deaths(tenants).into_iter().peekable();
+    for (tenant, spot) in tenants.iter().zip(spots) {
+        while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
+            for it in spots[dead].quadrants.clone() {
+                live[it as usize] -= program[tenants[dead].buffer].bytes() as u32;
+            }
+        }
+        for it in spot.quadrants.clone() {
+            live[it as usize] += program[tenant.buffer].bytes() as u32;
+            peak = peak.max(live[it as usize]);
+        }
+    }
+    peak
+}

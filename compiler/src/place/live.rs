@@ -1,0 +1,57 @@
+//! Live ranges: from the first to the last instruction that touches a buffer, in program order.
+//!
+//! Takes a program, gives a range per buffer. Never looks at queues: the schedule keeps reuse correct.
+
+use crate::ir::{InstId, Program, Role};
+
+/// The first and last instruction that touch a buffer; both may be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    pub first: InstId,
+    pub last: InstId,
+}
+
+impl Life {
+    pub fn overlaps(&self, other: &Life) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
+    /// Instructions from first to last, both included.
+    pub fn len(&self) -> usize {
+        self.last.index() - self.first.index() + 1
+    }
+}
+
+/// A live range for every buffer; `None` for one that nothing touches.
+///
+/// An argument lives from the first instruction on, a result until the last one.
+pub fn lives(program: &Program) -> Vec<Option<Life>> {
+    let mut lives: Vec<Option<Life>> = vec![None; program.buffers.len()];
+    for (id, inst) in program.iter() {
+        for (_, view) in program.accesses(inst) {
+            let life = &mut lives[view.buffer.index()];
+            match life {
+                Some(life) => life.last = id,
+                None => *life = Some(Life { first: id, last: id }),
+            }
+        }
+    }
+    let Some(last) = program.insts.len().checked_sub(1) else {
+        return lives;
+    };
+    for (buffer, life) in program.buffers.iter().zip(&mut lives) {
+        if let Some(life) = life {
+            match buffer.role {
+                Role::In => life.first = InstId::new(0),
+                Role::Out => life.last = InstId::new(last),
+                Role::Local => {}
+            }
+        }
+    }
+    for result in &program.results {
+        if let Some(life) = &mut lives[result.buffer.index()] {
+            life.last = InstId::new(last);
+        }
+    }
+    lives
+}

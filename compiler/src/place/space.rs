@@ -1,0 +1,229 @@
+//! The free bytes of one on-chip memory while buffers come and go.
+//!
+//! Takes claims of (partitions, bytes), gives and frees ranges. Partitions are counted in quadrants of 32, because every
+//! buffer starts at one; bytes in granules of the target's alignment, one bit each, so that a search costs the same
+//! however many buffers live.
+
+use crate::target::Target;
+use std::ops::Range;
+
+/// Partitions of a quadrant: the smallest legal start partition above zero.
+pub const QUADRANT: u32 = 32;
+const N_QUADRANTS: usize = 4;
+
+/// Where in a memory a claim may start, besides being free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Banks {
+    /// Anywhere.
+    None,
+    /// Inside one bank of so many granules, or from a bank's start when it is longer than a bank.
+    Of(u32),
+}
+
+/// A range of granules in some quadrants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    pub quadrants: Range<u32>,
+    pub granules: Range<u32>,
+}
+
+impl Spot {
+    pub fn overlaps(&self, other: &Spot) -> bool {
+        let meet = |a: &Range<u32>, b: &Range<u32>| a.start < b.end && b.start < a.end;
+        meet(&self.quadrants, &other.quadrants) && meet(&self.granules, &other.granules)
+    }
+}
+
+/// One on-chip memory.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// A set bit is a granule in use; indexed by granule / 64, then quadrant.
+    words: Vec<[u64; N_QUADRANTS]>,
+    pub granules: u32,
+    pub banks: Banks,
+}
+
+impl Space {
+    pub fn new(bytes: u32, banks: Banks, target: &Target) -> Space {
+        let granules = bytes / target.min_align;
+        let mut space = Space {
+            words: vec![[0; N_QUADRANTS]; granules.div_ceil(64) as usize],
+            granules,
+            banks,
+        };
+        // The bits past the end are in use for ever.
+        let end = space.words.len() as u32 * 64;
+        space.take(&Spot {
+            quadrants: 0..N_QUADRANTS as u32,
+            granules: granules..end,
+        });
+        space
+    }
+
+    pub fn take(&mut self, spot: &Spot) {
+        self.for_each_word(spot, |word, mask| *word |= mask);
+    }
+
+    pub fn release(&mut self, spot: &Spot) {
+        self.for_each_word(spot, |word, mask| *word &= !mask);
+    }
+
+    pub fn is_free(&self, spot: &Spot) -> bool {
+        let run = self.next_free(&spot.quadrants, spot.granules.start);
+        run.is_some_and(|it| it.start == spot.granules.start && spot.granules.end <= it.end)
+    }
+
+    fn for_each_word(&mut self, spot: &Spot, apply: impl Fn(&mut u64, u64)) {
+        let Range { start, end } = spot.granules;
+        let quadrants = spot.quadrants.start as usize..spot.quadrants.end as usize;
+        for at in start / 64..end.div_ceil(64) {
+            let low = u64::MAX << start.saturating_sub(at * 64);
+            let high = u64::MAX >> (at * 64 + 64).saturating_sub(end);
+            for word in &mut self.words[at as usize][quadrants.clone()] {
+                apply(word, low & high);
+            }
+        }
+    }
+
+    /// The granules of word `at` that any of the quadrants uses.
+    fn used(&self, quadrants: &Range<u32>, at: usize) -> u64 {
+        let words = &self.words[at][quadrants.start as usize..quadrants.end as usize];
+        words.iter().fold(0, |used, it| used | it)
+    }
+
+    /// The next maximal free run at or after a granule; its start is cut off at `from`.
+    fn next_free(&self, quadrants: &Range<u32>, from: u32) -> Option<Range<u32>> {
+        let start = self.next(quadrants, from, |used| !used)?;
+        let end = self.next(quadrants, start, |used| used);
+        Some(start..end.unwrap_or(self.words.len() as u32 * 64))
+    }
+
+    /// The first granule at or after `from` whose bit is set in `pick` of the used bits.
+    fn next(&self, quadrants: &Range<u32>, from: u32, pick: impl Fn(u64) -> u64) -> Option<u32> {
+        let mut at = (from / 64) as usize;
+        let mut bits =
+            pick(self.used(quadrants, (at < self.words.len()).then_some(at)?)) & (u64::MAX << (from % 64));
+        while bits == 0 {
+            at += 1;
+            bits = pick(self.used(quadrants, (at < self.words.len()).then_some(at)?));
+        }
+        Some(at as u32 * 64 + bits.trailing_zeros())
+    }
+
+    /// The first place in a free run where a claim may start.
+    fn fit(&self, run: &Range<u32>, granules: u32) -> Option<u32> {
+        let start = match self.banks {
+            Banks::None => run.start,
+            Banks::Of(bank) => {
+                let in_bank = run.start % bank;
+                if in_bank == 0 || granules <= bank - in_bank {
+                    run.start
+                } else {
+                    run.start.next_multiple_of(bank)
+                }
+            }
+        };
+        (start + granules <= run.end).then_some(start)
+    }
+
+    /// The fit with the lowest address.
+    pub fn first_fit(&self, quadrants: Range<u32>, granules: u32) -> Option<Spot> {
+        let mut at = 0;
+        while let Some(run) = self.next_free(&quadrants, at) {
+            if let Some(start) = self.fit(&run, granules) {
+                return Some(Spot {
+                    quadrants,
+                    granules: start..start + granules,
+                });
+            }
+            at = run.end;
+        }
+        None
+    }
+
+    /// The fit that leaves the smallest run behind, with the size of the run it is in.
+    pub fn best_fit(&self, quadrants: Range<u32>, granules: u32) -> Option<(u32, Spot)> {
+        let mut best: Option<(u32, u32)> = None;
+        let mut at = 0;
+        while let Some(run) = self.next_free(&quadrants, at) {
+            at = run.end;
+            let len = run.end - run.start;
+            if best.is_some_and(|(shortest, _)| shortest <= len) {
+                continue;
+            }
+            if let Some(start) = self.fit(&run, granules) {
+                best = Some((len, start));
+            }
+        }
+        best.map(|(len, start)| {
+            let spot = Spot {
+                quadrants,
+                granules: start..start + granules,
+            };
+            (len, spot)
+        })
+    }
+
+    /// The largest claim that would fit, in granules.
+    pub fn largest_fit(&self, quadrants: &Range<u32>) -> u32 {
+        let mut largest = 0;
+        let mut at = 0;
+        while let Some(run) = self.next_free(quadrants, at) {
+            at = run.end;
+            let fit = match self.banks {
+                Banks::None => run.end - run.start,
+                Banks::Of(bank) => {
+                    let next_bank = run.start.next_multiple_of(bank);
+                    let in_bank = next_bank.min(run.end) - run.start;
+                    in_bank.max(run.end.saturating_sub(next_bank))
+                }
+            };
+            largest = largest.max(fit);
+        }
+        largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::TARGETS;
+
+    #[test]
+    fn runs_cross_words_and_stop_at_the_end() {
+        let mut space = Space::new(1000, Banks::None, &TARGETS[0]);
+        assert_eq!(space.granules, 250);
+        space.take(&Spot {
+            quadrants: 0..4,
+            granules: 60..70,
+        });
+        space.take(&Spot {
+            quadrants: 2..3,
+            granules: 200..201,
+        });
+        assert_eq!(space.first_fit(0..4, 61).unwrap().granules, 70..131);
+        assert_eq!(space.largest_fit(&(0..4)), 130);
+        assert_eq!(space.largest_fit(&(0..2)), 180);
+        assert_eq!(space.best_fit(0..4, 40).unwrap().1.granules, 201..241);
+        assert_eq!(space.first_fit(0..1, 181), None);
+        space.release(&Spot {
+            quadrants: 0..4,
+            granules: 60..70,
+        });
+        assert_eq!(space.first_fit(0..1, 250).unwrap().granules, 0..250);
+    }
+
+    #[test]
+    fn claims_stay_inside_a_bank_or_start_at_one() {
+        let mut space = Space::new(16_384, Banks::Of(512), &TARGETS[0]);
+        space.take(&Spot {
+            quadrants: 0..4,
+            granules: 0..100,
+        });
+        assert_eq!(space.first_fit(0..4, 412).unwrap().granules, 100..512);
+        assert_eq!(space.first_fit(0..4, 413).unwrap().granules, 512..925);
+        assert_eq!(space.first_fit(0..4, 600).unwrap().granules, 512..1112);
+        assert_eq!(space.first_fit(0..4, 3584).unwrap().granules, 512..4096);
+        assert_eq!(space.first_fit(0..4, 3585), None);
+    }
+}

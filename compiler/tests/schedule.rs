@@ -1,0 +1,115 @@
+//! Placement, data-flow checks and schedules, tested from files: a program in, its regions, messages or queues out.
+
+use nk_compiler::check;
+use nk_compiler::diagnostic::{Report, render};
+use nk_compiler::ir::{FirstWrite, Placement, Program};
+use nk_compiler::place::place;
+use nk_compiler::schedule::schedule;
+use nk_compiler::source::Sources;
+use nk_compiler::target::Target;
+use nk_compiler::text::{self, Parsed, PrintOptions};
+use std::path::Path;
+
+fn read(path: &Path) -> (Sources, Parsed) {
+    let mut sources = Sources::new();
+    let text = std::fs::read_to_string(path).expect("the test can be read");
+    let file = sources.add(path.file_name().expect("tests are files").to_string_lossy(), text);
+    let parsed =
+        text::parse(&sources, file).unwrap_or_else(|errors| panic!("{}", messages(&errors, &sources)));
+    (sources, parsed)
+}
+
+fn messages<E: Report>(errors: &[E], sources: &Sources) -> String {
+    let diagnostics: Vec<_> = errors.iter().map(Report::report).collect();
+    render(&diagnostics, sources)
+}
+
+fn target(program: &Program) -> &'static Target {
+    Target::from_name(program.target).expect("texts name a target that exists")
+}
+
+fn placed(sources: &Sources, program: &Program) -> Placement {
+    place(program, target(program)).unwrap_or_else(|it| panic!("{}", messages(&it, sources)))
+}
+
+/// Compares what `shown` makes of every file of a folder with its snapshot.
+fn compare(folder: &str, shown: impl Fn(&Sources, &Parsed) -> String) {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let entries = std::fs::read_dir(tests.join(folder)).expect("the folder of tests exists");
+    let mut paths: Vec<_> = entries
+        .map(|it| it.expect("the folder can be listed").path())
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{folder} holds no tests");
+    for path in paths {
+        let (sources, parsed) = read(&path);
+        let name = path.file_stem().expect("tests are files").to_string_lossy();
+        insta::with_settings!({
+            snapshot_path => tests.join("snapshots"),
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(format!("{folder}__{name}"), shown(&sources, &parsed));
+        });
+    }
+}
+
+#[test]
+fn placements() {
+    compare("place", |sources, parsed| {
+        let program = &parsed.program;
+        match place(program, target(program)) {
+            Ok(placement) => text::print(program, Some(&placement), None, PrintOptions::default()),
+            Err(errors) => messages(&errors, sources),
+        }
+    });
+}
+
+#[test]
+fn data_flow() {
+    compare("check", |sources, parsed| {
+        let program = &parsed.program;
+        let placement = placed(sources, program);
+        let shown = match check::check(program, &placement, target(program)) {
+            Ok(checked) => {
+                let mut shown = messages(&checked.warnings, sources);
+                for (id, ranges) in &checked.first_writes.ranges {
+                    let inst = text::print_inst(program, &program[*id]);
+                    let range = |it: &FirstWrite| {
+                        let FirstWrite {
+                            first_partition,
+                            end_partition,
+                            start,
+                            end,
+                        } = it;
+                        format!("psum[{first_partition}:{end_partition}, {start:#x}:{end:#x}]")
+                    };
+                    let ranges: Vec<_> = ranges.iter().map(range).collect();
+                    shown += &format!("{inst} overwrites {}\n", ranges.join(", "));
+                }
+                shown
+            }
+            Err(errors) => messages(&errors, sources),
+        };
+        format!(
+            "{}{shown}",
+            text::print(program, None, None, PrintOptions::default())
+        )
+    });
+}
+
+#[test]
+fn schedules() {
+    compare("schedule", |sources, parsed| {
+        let program = &parsed.program;
+        let placement =
+            place(program, target(program)).unwrap_or_else(|it| panic!("{}", messages(&it, sources)));
+        let schedule = schedule(program, &placement);
+        text::print(
+            program,
+            Some(&placement),
+            Some(&schedule),
+            PrintOptions::default(),
+        )
+    });
+}
