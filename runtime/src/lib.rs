@@ -1,4 +1,12 @@
 //! The machine of `nk`: memory, JIT, emulator, timing model and reports for a compiled program.
 
+pub mod memory;
+pub mod access;
+mod kernels;
+mod reference;
+mod machine;
+pub mod emulate;
 pub mod trace;
 pub mod time;
+
+pub use machine::{Emulator, Machine};

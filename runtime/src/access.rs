@@ -1,0 +1,151 @@
+//! A view resolved to the emulated memory: where its first element lies, and how far apart the others are.
+//!
+//! Takes views and the placement, proves that every element lies in its buffer, and gives offsets and strides in bytes.
+//! Never reads or writes a byte.
+
+use crate::memory::Layout;
+use nk_compiler::dtype::Dtype;
+use nk_compiler::ir::{Placement, Program, Region, View};
+use nk_compiler::isa::Memory as Space;
+
+/// One loop over equally spaced elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Axis {
+    pub count: u32,
+    /// Bytes.
+    pub stride: i64,
+}
+
+/// A view resolved to the reservation.
+///
+/// On chip, the first axis is the partition axis, whose stride is the padded pitch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub space: Space,
+    pub dtype: Dtype,
+    /// Offset of the first element in the reservation.
+    pub start: u64,
+    pub axes: Vec<Axis>,
+    /// First partition in SBUF or PSUM; 0 in HBM.
+    pub partition: u16,
+    /// Bytes before and behind `start` that the elements of one partition span.
+    before: u64,
+    behind: u64,
+}
+
+impl Access {
+    /// Resolves a view of a placed program.
+    ///
+    /// Panics when an element lies outside the view's buffer: the verifier has refused such a program.
+    pub fn new(program: &Program, placement: &Placement, layout: &Layout, view: &View) -> Access {
+        let space = program.memory(view);
+        let size = i64::from(view.dtype.size());
+        let mut axes: Vec<Axis> = view
+            .dims()
+            .iter()
+            .map(|it| Axis {
+                count: it.count,
+                stride: i64::from(it.stride) * size,
+            })
+            .collect();
+        let (first, start, end) = match placement.region(view.buffer) {
+            Region::Hbm { address } => (0, address, address + program[view.buffer].bytes()),
+            Region::OnChip {
+                partition,
+                partitions,
+                start,
+                end,
+            } => {
+                axes[0].stride = layout.pitch(space) as i64;
+                let last = u64::from(view.partition) + u64::from(view.partitions());
+                assert!(last <= u64::from(partitions), "a verified view stays in its buffer's partitions");
+                (partition + view.partition, u64::from(start), u64::from(end))
+            }
+        };
+        let free = &axes[usize::from(space.is_on_chip())..];
+        let before = span(free.iter().map(|it| -it.stride.min(0)), free);
+        let behind = span(free.iter().map(|it| it.stride.max(0)), free) + u64::from(view.dtype.size());
+        let byte = (start as i64) + view.offset * size;
+        let fits = byte - (before as i64) >= start as i64 && byte + (behind as i64) <= end as i64;
+        assert!(fits || axes.iter().any(|it| it.count == 0), "a verified view stays in its buffer's bytes");
+        Access {
+            space,
+            dtype: view.dtype,
+            start: layout.offset(space, u64::from(first), byte as u64),
+            axes,
+            partition: first,
+            before,
+            behind,
+        }
+    }
+
+    /// All elements.
+    pub fn count(&self) -> u64 {
+        self.axes.iter().map(|it| u64::from(it.count)).product()
+    }
+
+    /// Number of partitions of an access on chip.
+    pub fn partitions(&self) -> u32 {
+        self.axes[0].count
+    }
+
+    /// The axes after the partition axis, of an access on chip.
+    pub fn free_axes(&self) -> &[Axis] {
+        &self.axes[1..]
+    }
+
+    /// Elements per partition of an access on chip.
+    pub fn free_count(&self) -> u64 {
+        self.free_axes().iter().map(|it| u64::from(it.count)).product()
+    }
+
+    /// Offsets of the elements in row-major order.
+    pub fn offsets(&self) -> Vec<u64> {
+        let mut offsets = vec![self.start];
+        for axis in &self.axes {
+            offsets = offsets
+                .iter()
+                .flat_map(|&at| (0..axis.count).map(move |idx| at.wrapping_add_signed(axis.stride * i64::from(idx))))
+                .collect();
+        }
+        offsets
+    }
+
+    /// Whether the two may share a byte. It compares ranges, so interleaved views count as overlapping.
+    pub fn overlaps(&self, other: &Access) -> bool {
+        if self.space != other.space {
+            return false;
+        }
+        let (mine, theirs) = (self.byte_range(), other.byte_range());
+        let bytes_meet = mine.0 < theirs.1 && theirs.0 < mine.1;
+        if !self.space.is_on_chip() {
+            return bytes_meet;
+        }
+        let last = |it: &Access| u64::from(it.partition) + u64::from(it.partitions());
+        u64::from(self.partition) < last(other) && u64::from(other.partition) < last(self) && bytes_meet
+    }
+
+    /// Whether the two visit the same bytes in the same order.
+    pub fn same_elements(&self, other: &Access) -> bool {
+        self.start == other.start && self.dtype.size() == other.dtype.size() && self.axes == other.axes
+    }
+
+    /// The bytes touched in the first partition, as offsets that are comparable between accesses of one memory.
+    fn byte_range(&self) -> (u64, u64) {
+        let partition = if self.space.is_on_chip() {
+            u64::from(self.partition) * self.axes[0].stride as u64
+        } else {
+            0
+        };
+        let start = self.start - partition;
+        (start - self.before, start + self.behind)
+    }
+}
+
+/// Bytes from the first element to the farthest one, given each axis's stride in that direction.
+fn span(strides: impl Iterator<Item = i64>, axes: &[Axis]) -> u64 {
+    strides
+        .zip(axes)
+        .map(|(stride, axis)| stride as u64 * u64::from(axis.count.saturating_sub(1)))
+        .sum()
+}

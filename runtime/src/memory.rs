@@ -1,0 +1,218 @@
+//! The memories of one core: SBUF, PSUM, its HBM window and the scratch of the kernels, in one guarded reservation.
+//!
+//! Takes a placement, gives byte offsets into the reservation and checked slices of it. Never knows what a byte means.
+//!
+//! Pages that no window covers are not accessible, so an access that leaves a window faults instead of reaching the
+//! memory of the host. Partitions are not spaced at their natural power-of-two-like pitch, which would map all of them
+//! onto the same cache sets, but at an odd number of cache lines.
+
+use nk_compiler::ir::{Placement, Program, Region};
+use nk_compiler::isa::Memory as Space;
+use nk_compiler::target::Target;
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
+/// Inaccessible bytes before the first window and behind the last one.
+const EDGE_GUARD: u64 = 4 << 30;
+/// Inaccessible bytes between two windows.
+const GUARD: u64 = 1 << 20;
+/// Windows start at multiples of this, which every host's page size divides.
+const PAGE: u64 = 64 << 10;
+
+/// Rows of scratch that compiled code may use.
+pub const SCRATCH_ROWS: u64 = 8;
+
+/// Where each window starts, in bytes from the start of the reservation.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pub partitions: u64,
+    /// [`SCRATCH_ROWS`] rows of `row_pitch` bytes; each can hold one partition's elements as 32-bit words.
+    pub rows: u64,
+    pub row_pitch: u64,
+    /// One f32 register per partition, of the Scalar engine.
+    pub accumulators: u64,
+    pub sbuf: u64,
+    pub sbuf_pitch: u64,
+    pub psum: u64,
+    pub psum_pitch: u64,
+    pub hbm: u64,
+    pub hbm_bytes: u64,
+    /// Tiles that instructions with overlapping operands are computed through. It stands last, as its size is known
+    /// last.
+    pub stage: u64,
+}
+
+/// The distance between two rows of `bytes` bytes: an odd number of lines, with room to read a vector past the end.
+pub fn padded(bytes: u64) -> u64 {
+    ((bytes.div_ceil(LINE) + 16) | 1) * LINE
+}
+
+/// Start of the window that follows one that ends at `end`.
+fn next_window(end: u64) -> u64 {
+    (end + GUARD).next_multiple_of(PAGE)
+}
+
+impl Layout {
+    pub fn new(program: &Program, placement: &Placement, target: &Target) -> Layout {
+        let partitions = u64::from(target.partitions);
+        let row_pitch = padded(u64::from(target.sbuf_partition_bytes) * 4);
+        let sbuf_pitch = padded(u64::from(target.sbuf_partition_bytes));
+        let psum_pitch = padded(u64::from(target.psum_partition_bytes));
+        let rows = EDGE_GUARD;
+        let accumulators = next_window(rows + SCRATCH_ROWS * row_pitch);
+        let sbuf = next_window(accumulators + partitions * 4);
+        let psum = next_window(sbuf + partitions * sbuf_pitch);
+        let hbm = next_window(psum + partitions * psum_pitch);
+        let ends = program.buffers.iter().zip(&placement.regions).map(|(buffer, region)| match region {
+            Region::Hbm { address } => address + buffer.bytes(),
+            Region::OnChip { .. } => 0,
+        });
+        let hbm_bytes = ends.max().unwrap_or(0);
+        Layout {
+            partitions,
+            rows,
+            row_pitch,
+            accumulators,
+            sbuf,
+            sbuf_pitch,
+            psum,
+            psum_pitch,
+            hbm,
+            hbm_bytes,
+            stage: next_window(hbm + hbm_bytes),
+        }
+    }
+
+    /// Where byte `byte` of partition `partition` of SBUF or PSUM lies, or byte `byte` of HBM, whose partition is 0.
+    pub fn offset(&self, space: Space, partition: u64, byte: u64) -> u64 {
+        match space {
+            Space::Sbuf => self.sbuf + partition * self.sbuf_pitch + byte,
+            Space::Psum => self.psum + partition * self.psum_pitch + byte,
+            Space::Hbm => self.hbm + byte,
+        }
+    }
+
+    /// Distance between two partitions; 0 in HBM, which has none.
+    pub fn pitch(&self, space: Space) -> u64 {
+        match space {
+            Space::Sbuf => self.sbuf_pitch,
+            Space::Psum => self.psum_pitch,
+            Space::Hbm => 0,
+        }
+    }
+}
+
+/// The reservation with its windows opened. Bytes start as zero and cost nothing until they are touched.
+#[derive(Debug)]
+pub struct Memory {
+    pub layout: Layout,
+    base: *mut u8,
+    reserved: usize,
+    windows: Vec<(u64, u64)>,
+}
+
+// SAFETY: the reservation is owned by this value alone, and every access goes through it.
+unsafe impl Send for Memory {}
+// SAFETY: shared access only reads.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Reserves the address range of a layout, with `stage_bytes` for its last window.
+    pub fn reserve(layout: Layout, stage_bytes: u64) -> Memory {
+        let partitions = layout.partitions;
+        let windows = vec![
+            (layout.rows, layout.rows + SCRATCH_ROWS * layout.row_pitch),
+            (layout.accumulators, layout.accumulators + partitions * 4),
+            (layout.sbuf, layout.sbuf + partitions * layout.sbuf_pitch),
+            (layout.psum, layout.psum + partitions * layout.psum_pitch),
+            (layout.hbm, layout.hbm + layout.hbm_bytes),
+            (layout.stage, layout.stage + stage_bytes),
+        ];
+        let end = layout.stage + stage_bytes + EDGE_GUARD;
+        let reserved = usize::try_from(end.next_multiple_of(PAGE)).expect("the host has 64-bit addresses");
+        let base = host::reserve(reserved);
+        for &(start, end) in &windows {
+            host::open(base, start, end.next_multiple_of(PAGE) - start);
+        }
+        Memory {
+            layout,
+            base,
+            reserved,
+            windows,
+        }
+    }
+
+    /// The address that offsets count from, for compiled code and kernels.
+    pub fn base(&mut self) -> *mut u8 {
+        self.base
+    }
+
+    fn check(&self, offset: u64, len: u64) {
+        let end = offset.checked_add(len).expect("offsets are far below the end of u64");
+        assert!(
+            self.windows.iter().any(|it| it.0 <= offset && end <= it.1),
+            "every access lies in a window of the reservation"
+        );
+    }
+
+    pub fn bytes(&self, offset: u64, len: u64) -> &[u8] {
+        self.check(offset, len);
+        // SAFETY: `check` proved that the range lies in an opened window, which lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), len as usize) }
+    }
+
+    pub fn bytes_mut(&mut self, offset: u64, len: u64) -> &mut [u8] {
+        self.check(offset, len);
+        // SAFETY: as in `bytes`, and `&mut self` makes the slice the only access.
+        unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), len as usize) }
+    }
+
+    /// Reads `size` bytes (at most four) as a little-endian word.
+    pub fn word(&self, offset: u64, size: u32) -> u32 {
+        let mut word = [0; 4];
+        word[..size as usize].copy_from_slice(self.bytes(offset, u64::from(size)));
+        u32::from_le_bytes(word)
+    }
+
+    /// Writes the low `size` bytes (at most four) of a word.
+    pub fn set_word(&mut self, offset: u64, size: u32, word: u32) {
+        self.bytes_mut(offset, u64::from(size)).copy_from_slice(&word.to_le_bytes()[..size as usize]);
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        host::release(self.base, self.reserved);
+    }
+}
+
+/// The calls to the operating system, which is a Unix.
+mod host {
+    /// Reserves address space without memory behind it.
+    pub fn reserve(len: usize) -> *mut u8 {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping touches nothing that exists.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+        assert!(at != libc::MAP_FAILED, "the host can reserve {len} bytes of address space");
+        at.cast()
+    }
+
+    /// Makes a part of a reservation accessible.
+    pub fn open(base: *mut u8, start: u64, len: u64) {
+        if len == 0 {
+            return;
+        }
+        // SAFETY: the caller passes a part of its own reservation.
+        let done = unsafe {
+            let at = base.add(start as usize).cast();
+            libc::mprotect(at, len as usize, libc::PROT_READ | libc::PROT_WRITE)
+        };
+        assert!(done == 0, "the host can open {len} bytes of its own reservation");
+    }
+
+    pub fn release(base: *mut u8, len: usize) {
+        // SAFETY: the caller owns the reservation and drops it.
+        unsafe { libc::munmap(base.cast(), len) };
+    }
+}
