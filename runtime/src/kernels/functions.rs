@@ -65,7 +65,7 @@ const LOG1P: &[f64] = &[
 
 /// erf(z) / z in z^2 for z <= 1, to 2e-17.
 const ERF: &[f64] = &[
-    1.128_379_167_095_512_6,
+    std::f64::consts::FRAC_2_SQRT_PI,
     -0.376_126_389_031_837_5,
     0.112_837_916_709_548_79,
     -0.026_866_170_645_076_792,
@@ -210,7 +210,9 @@ fn exp_parts<D: Vector<Element = f64>>(x: D, coefficients: &[f64]) -> (D, D) {
     let n = shifted - magic;
     let r = n.fma(D::splat(-0.693_147_180_558_298_7), x);
     let r = n.fma(D::splat(-1.646_594_958_289_708_2e-12), r);
-    let scale = shifted.add_bits(D::splat(f64::from_bits(1023))).bits_to_exponent();
+    let scale = shifted
+        .add_bits(D::splat(f64::from_bits(1023)))
+        .bits_to_exponent();
     (scale, r * r.polynomial(coefficients))
 }
 
