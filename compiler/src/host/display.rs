@@ -11,6 +11,9 @@ const EDGE: usize = 3;
 
 impl fmt::Display for HostArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("[]");
+        }
         let edge = if self.len() > MAX_SHOWN {
             EDGE
         } else {
@@ -76,7 +79,7 @@ fn write_nested(
     f.write_str("]")
 }
 
-/// The numbers with as many digits as tell them apart, at most 8 after the point.
+/// The numbers with as few digits as tell them apart, at most 8 after the point.
 fn number_texts(values: &[f64], dtype: HostDtype) -> Vec<String> {
     match dtype {
         HostDtype::Bool => values
@@ -84,11 +87,13 @@ fn number_texts(values: &[f64], dtype: HostDtype) -> Vec<String> {
             .map(|it| if *it != 0.0 { "True" } else { "False" }.into())
             .collect(),
         _ if dtype.is_int() => values.iter().map(|it| format!("{it:.0}")).collect(),
-        _ => float_texts(values),
+        _ => float_texts(values, dtype),
     }
 }
 
-fn float_texts(values: &[f64]) -> Vec<String> {
+const MAX_DIGITS: usize = 8;
+
+fn float_texts(values: &[f64], dtype: HostDtype) -> Vec<String> {
     let sizes = || {
         values
             .iter()
@@ -97,39 +102,48 @@ fn float_texts(values: &[f64]) -> Vec<String> {
     };
     let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
     // NumPy's rule for the switch to scientific notation.
-    let scientific = high >= 1e8 || low < 1e-4 || high / low > 1e3 && low < 1.0 && high >= 1e5;
-    let digits = |value: &f64| {
-        let text = if scientific {
-            format!("{value:.8e}")
+    let scientific = high >= 1e8 || low < 1e-4 || high / low > 1e3;
+    let fixed = |value: f64, n_digits: usize| {
+        if scientific {
+            format!("{value:.n_digits$e}")
         } else {
-            format!("{value:.8}")
-        };
-        let mantissa = text.split('e').next().unwrap_or_default();
-        mantissa
-            .split('.')
-            .nth(1)
-            .map_or(0, |it| it.trim_end_matches('0').len())
+            format!("{value:.n_digits$}")
+        }
     };
-    let n_digits = values
+    // The fewest digits that read back as the same value of the type, or that lose nothing of the longest text.
+    let n_digits = |value: f64| {
+        let read = |n_digits: usize| fixed(value, n_digits).parse().unwrap_or(f64::NAN);
+        let enough = |it: &usize| dtype.round(read(*it)) == value || read(*it) == read(MAX_DIGITS);
+        (0..MAX_DIGITS).find(enough).unwrap_or(MAX_DIGITS)
+    };
+    let longest = values
         .iter()
         .filter(|it| it.is_finite())
-        .map(digits)
+        .map(|it| n_digits(*it))
         .max()
         .unwrap_or(0);
-    let text = |value: &f64| match *value {
+    let text = |value: f64| match value {
         _ if value.is_nan() => "nan".into(),
         f64::INFINITY => "inf".into(),
         f64::NEG_INFINITY => "-inf".into(),
         _ if scientific => {
-            let text = format!("{value:.n_digits$e}");
+            let text = fixed(value, longest);
             let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
             let (sign, size) = exponent.strip_prefix('-').map_or(('+', exponent), |it| ('-', it));
             format!(
                 "{mantissa}{}e{sign}{size:0>2}",
-                if n_digits == 0 { "." } else { "" }
+                if longest == 0 { "." } else { "" }
             )
         }
-        _ => format!("{value:.n_digits$}{}", if n_digits == 0 { "." } else { "" }),
+        _ => {
+            let n_digits = n_digits(value);
+            let point = if n_digits == 0 { "." } else { "" };
+            format!(
+                "{}{point}{}",
+                fixed(value, n_digits),
+                " ".repeat(longest - n_digits)
+            )
+        }
     };
-    values.iter().map(text).collect()
+    values.iter().map(|it| text(*it)).collect()
 }
