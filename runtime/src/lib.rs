@@ -1,5 +1,6 @@
 //! The machine of `nk`: memory, JIT, emulator, timing model and reports for a compiled program.
 
+pub mod tensor;
 pub mod memory;
 pub mod access;
 mod kernels;
