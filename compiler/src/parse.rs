@@ -35,21 +35,17 @@ pub fn parse(sources: &Sources, file: FileId) -> (Module, Vec<Error>) {
     let text = sources.text_of(file);
     let lexed = lex::lex(text, file);
     let mut builder = Builder::new(text, file);
-    let mut body = Vec::new();
     let mut errors: Vec<Error> = lexed.errors.into_iter().map(Error::Lex).collect();
-    // Statements are parsed again for each mistake in them; a file that is broken all over is given up.
-    let mut budget = 4 * lexed.tokens.len() + 100_000;
-    let mut at = 0;
-    while at < lexed.tokens.len() && errors.len() < MAX_ERRORS {
-        let end = lines::statement_end(&lexed.tokens, at);
-        body.extend(statement(
-            &lexed.tokens[at..end],
-            &mut builder,
-            &mut budget,
-            &mut errors,
-        ));
-        at = end;
-    }
+    let body = match run(Tok::StartBlock, &lexed.tokens, &mut builder) {
+        Ok(Parsed::Block(body)) => {
+            errors.append(&mut builder.errors);
+            body
+        }
+        _ => {
+            builder.errors.clear();
+            statements(&lexed.tokens, &mut builder, &mut errors)
+        }
+    };
     context::check(&body, &mut errors);
     let errors = lines::one_a_line(errors, &lexed.tokens);
     (
@@ -78,6 +74,20 @@ pub fn parse_expr(sources: &Sources, file: FileId) -> Result<Expr, Vec<Error>> {
         _ => {}
     }
     Err(errors)
+}
+
+/// Parses top-level statements one by one: a broken one is parsed again for each mistake in it.
+fn statements(tokens: &[Token], builder: &mut Builder, errors: &mut Vec<Error>) -> Vec<Stmt> {
+    let mut body = Vec::new();
+    // A file that is broken all over is given up.
+    let mut budget = 4 * tokens.len() + 100_000;
+    let mut at = 0;
+    while at < tokens.len() && errors.len() < MAX_ERRORS {
+        let end = lines::statement_end(tokens, at);
+        body.extend(statement(&tokens[at..end], builder, &mut budget, errors));
+        at = end;
+    }
+    body
 }
 
 /// Parses one top-level statement, however many lines of it are broken.

@@ -13,9 +13,9 @@ mod literal;
 mod fstring;
 mod target;
 
-pub use args::{Arg, arg, bare_generator};
+pub use args::{Arg, ArgWord, arg};
 pub use deep::{Block, Deep, Exprs, Node, Statement, empty, join, leaf, one, push};
-pub use expr::{Clause, DictItem, clause};
+pub use expr::{Clause, DictItem, Placed, clause};
 pub use literal::{Literal, LiteralKind};
 pub use params::{Entry, param};
 pub use stmt::{Elif, Except, Signature, except, with_items};
@@ -23,7 +23,7 @@ pub use stmt::{Elif, Except, Signature, except, with_items};
 use crate::ast::{Expr, ExprKind, Ident, Stmt};
 use crate::parse::error::Error;
 use crate::source::{FileId, Span};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// How deep expressions, and statements, may nest.
@@ -39,7 +39,7 @@ pub enum Parsed {
 pub struct Builder<'s> {
     text: &'s str,
     file: FileId,
-    names: HashSet<Rc<str>>,
+    names: FxHashSet<Rc<str>>,
     pub errors: Vec<Error>,
     /// How many f-strings the text being parsed lies in.
     fstring_depth: u32,
@@ -50,7 +50,7 @@ impl<'s> Builder<'s> {
         Builder {
             text,
             file,
-            names: HashSet::new(),
+            names: FxHashSet::default(),
             errors: Vec::new(),
             fstring_depth: 0,
         }

@@ -1,52 +1,68 @@
 //! The arguments of a call or a class.
 
 use super::{Builder, Deep, Node};
-use crate::ast::{ArgKind, CallArg};
+use crate::ast::{ArgKind, CallArg, Expr};
 use crate::parse::error::Error;
 use std::collections::HashSet;
 
-/// An argument, and whether it is a generator without parentheses of its own.
+/// An argument before its keyword is read.
 pub struct Arg {
-    arg: CallArg,
-    is_bare_generator: bool,
+    word: ArgWord,
+    value: Expr,
 }
 
-pub fn arg(kind: ArgKind, value: Node) -> Deep<Arg> {
-    value.map(|value| Arg {
-        arg: CallArg { kind, value },
-        is_bare_generator: false,
-    })
+/// What stands before an argument.
+#[derive(Clone, Copy, PartialEq)]
+pub enum ArgWord {
+    Positional,
+    /// A generator without parentheses of its own.
+    BareGenerator,
+    Keyword {
+        start: u32,
+        end: u32,
+    },
+    Star,
+    DoubleStar,
 }
 
-pub fn bare_generator(value: Node) -> Deep<Arg> {
-    arg(ArgKind::Positional, value).map(|it| Arg {
-        is_bare_generator: true,
-        ..it
-    })
+pub fn arg(word: ArgWord, value: Node) -> Deep<Arg> {
+    value.map(|value| Arg { word, value })
 }
 
 impl Builder<'_> {
-    /// Checks the order of arguments, as CPython does.
+    /// Gives every argument its kind and checks their order, as CPython does.
     pub(super) fn args(&mut self, args: Deep<Vec<Arg>>) -> Deep<Vec<CallArg>> {
+        if args.tree.len() > 1 {
+            if let Some(it) = args.tree.iter().find(|it| it.word == ArgWord::BareGenerator) {
+                self.errors.push(Error::BareGenerator { span: it.value.span });
+            }
+        }
+        let args = args.map(|it| it.into_iter().map(|it| self.arg(it)).collect::<Vec<_>>());
         if args.tree.len() > 1 {
             self.check_args(&args.tree);
         }
-        args.map(|it| it.into_iter().map(|it| it.arg).collect())
+        args
     }
 
-    fn check_args(&mut self, args: &[Arg]) {
+    fn arg(&mut self, arg: Arg) -> CallArg {
+        let kind = match arg.word {
+            ArgWord::Positional | ArgWord::BareGenerator => ArgKind::Positional,
+            ArgWord::Keyword { start, end } => ArgKind::Keyword(self.ident(start, end)),
+            ArgWord::Star => ArgKind::Star,
+            ArgWord::DoubleStar => ArgKind::DoubleStar,
+        };
+        CallArg {
+            kind,
+            value: arg.value,
+        }
+    }
+
+    fn check_args(&mut self, args: &[CallArg]) {
         let mut keyword = None;
         let mut double_star = None;
         let mut seen = HashSet::new();
-        for Arg {
-            arg,
-            is_bare_generator,
-        } in args
-        {
+        for arg in args {
             let span = arg.value.span;
-            if *is_bare_generator {
-                self.errors.push(Error::BareGenerator { span });
-            }
             match &arg.kind {
                 ArgKind::Positional => {
                     if let Some(before) = double_star.or(keyword) {

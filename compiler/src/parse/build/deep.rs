@@ -1,4 +1,7 @@
 //! Parts of the tree that know how deep they nest, and growing lists of them.
+//!
+//! The parser moves every part many times between its stack and the rules, all as one type of the largest size. So
+//! parts larger than an expression are boxed here, although the tree holds them unboxed.
 
 use crate::ast::{Expr, Stmt};
 
@@ -10,7 +13,7 @@ pub struct Deep<T> {
 
 pub type Node = Deep<Expr>;
 pub type Exprs = Deep<Vec<Expr>>;
-pub type Statement = Deep<Stmt>;
+pub type Statement = Deep<Box<Stmt>>;
 pub type Block = Deep<Vec<Stmt>>;
 
 impl<T> Deep<T> {
@@ -27,6 +30,12 @@ impl<T> Deep<T> {
             tree: (self.tree, other.tree),
             depth: self.depth.max(other.depth),
         }
+    }
+}
+
+impl<T> Deep<Box<T>> {
+    pub fn unboxed(self) -> Deep<T> {
+        self.map(|it| *it)
     }
 }
 

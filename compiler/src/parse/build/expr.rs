@@ -15,11 +15,31 @@ pub type DictItem = (Option<Expr>, Expr);
 /// A `for` of a comprehension, and whether it is `async`.
 pub type Clause = (CompClause, bool);
 
-pub fn clause(target: Node, iter: Node, tests: Exprs, is_async: bool) -> Deep<Clause> {
+/// An operand, and where it begins and ends with its parentheses.
+pub struct Placed {
+    pub start: u32,
+    pub node: Node,
+    pub end: u32,
+}
+
+/// How tightly a binary operator binds.
+fn tightness(op: BinOp) -> u32 {
+    match op {
+        BinOp::BitOr => 0,
+        BinOp::BitXor => 1,
+        BinOp::BitAnd => 2,
+        BinOp::Shl | BinOp::Shr => 3,
+        BinOp::Add | BinOp::Sub => 4,
+        BinOp::Mul | BinOp::Div | BinOp::FloorDiv | BinOp::Mod | BinOp::MatMul => 5,
+        BinOp::Pow => 6,
+    }
+}
+
+pub fn clause(target: Node, iter: Node, tests: Exprs, is_async: bool) -> Deep<Box<Clause>> {
     target
         .and(iter)
         .and(tests)
-        .map(|((target, iter), tests)| (CompClause { target, iter, tests }, is_async))
+        .map(|((target, iter), tests)| Box::new((CompClause { target, iter, tests }, is_async)))
 }
 
 impl Builder<'_> {
@@ -106,8 +126,13 @@ impl Builder<'_> {
         self.node(start, ExprKind::Set(elements.tree), elements.depth, end)
     }
 
-    pub fn dict(&mut self, start: u32, items: Deep<Vec<DictItem>>, end: u32) -> Node {
-        self.node(start, ExprKind::Dict(items.tree), items.depth, end)
+    pub fn dict(&mut self, start: u32, items: Deep<Vec<Box<DictItem>>>, end: u32) -> Node {
+        self.node(
+            start,
+            ExprKind::Dict(items.tree.into_iter().map(|it| *it).collect()),
+            items.depth,
+            end,
+        )
     }
 
     pub fn starred(&mut self, start: u32, value: Node, end: u32) -> Node {
@@ -126,16 +151,81 @@ impl Builder<'_> {
         )
     }
 
-    pub fn binary(&mut self, start: u32, left: Node, op: BinOp, right: Node, end: u32) -> Node {
-        let parts = left.and(right);
-        let (left, right) = (Box::new(parts.tree.0), Box::new(parts.tree.1));
-        self.node(start, ExprKind::Binary { op, left, right }, parts.depth, end)
+    pub fn power(&mut self, start: u32, base: Node, exponent: Node, end: u32) -> Node {
+        self.pair(start, base, exponent, end, |left, right| ExprKind::Binary {
+            op: BinOp::Pow,
+            left,
+            right,
+        })
     }
 
-    pub fn logic(&mut self, start: u32, left: Node, op: LogicOp, right: Node, end: u32) -> Node {
+    /// Operands with binary operators between them, which bind as tightly as their operators say.
+    pub fn binary(&mut self, first: Placed, rest: Vec<(BinOp, Placed)>) -> Node {
+        let join = |b: &mut Self, x: Placed, op, y: Placed| {
+            b.pair(x.start, x.node, y.node, y.end, |left, right| ExprKind::Binary {
+                op,
+                left,
+                right,
+            })
+        };
+        self.chain(first, rest, tightness, join)
+    }
+
+    /// `and` binds tighter than `or`.
+    pub fn logic(&mut self, first: Placed, rest: Vec<(LogicOp, Placed)>) -> Node {
+        let join = |b: &mut Self, x: Placed, op, y: Placed| {
+            b.pair(x.start, x.node, y.node, y.end, |left, right| ExprKind::Logic {
+                op,
+                left,
+                right,
+            })
+        };
+        self.chain(first, rest, |op| u32::from(op == LogicOp::And), join)
+    }
+
+    /// Joins operands from the left, the tighter operators first.
+    fn chain<Op: Copy>(
+        &mut self,
+        first: Placed,
+        rest: Vec<(Op, Placed)>,
+        tightness: impl Fn(Op) -> u32,
+        join: impl Fn(&mut Self, Placed, Op, Placed) -> Node,
+    ) -> Node {
+        // Operands that wait for a looser operator, each with the operator behind it.
+        let mut waiting: Vec<(Placed, Op)> = Vec::new();
+        let mut last = first;
+        for (op, operand) in rest {
+            while let Some((left, left_op)) = waiting.pop_if(|it| tightness(it.1) >= tightness(op)) {
+                last = Placed {
+                    start: left.start,
+                    end: last.end,
+                    node: join(self, left, left_op, last),
+                };
+            }
+            waiting.push((last, op));
+            last = operand;
+        }
+        while let Some((left, op)) = waiting.pop() {
+            last = Placed {
+                start: left.start,
+                end: last.end,
+                node: join(self, left, op, last),
+            };
+        }
+        last.node
+    }
+
+    fn pair(
+        &mut self,
+        start: u32,
+        left: Node,
+        right: Node,
+        end: u32,
+        kind: impl FnOnce(Box<Expr>, Box<Expr>) -> ExprKind,
+    ) -> Node {
         let parts = left.and(right);
-        let (left, right) = (Box::new(parts.tree.0), Box::new(parts.tree.1));
-        self.node(start, ExprKind::Logic { op, left, right }, parts.depth, end)
+        let (left, right) = parts.tree;
+        self.node(start, kind(Box::new(left), Box::new(right)), parts.depth, end)
     }
 
     pub fn compare(&mut self, start: u32, first: Node, rest: Deep<Vec<(CmpOp, Expr)>>, end: u32) -> Node {
@@ -187,7 +277,7 @@ impl Builder<'_> {
     pub fn lambda(
         &mut self,
         start: u32,
-        params: Deep<Vec<Entry>>,
+        params: Deep<Vec<Box<Entry>>>,
         header: u32,
         body: Node,
         end: u32,
@@ -216,7 +306,7 @@ impl Builder<'_> {
         kind: CompKind,
         element: Node,
         value: Option<Node>,
-        clauses: Deep<Vec<Clause>>,
+        clauses: Deep<Vec<Box<Clause>>>,
         end: u32,
     ) -> Node {
         let parts = element.and(optional(value)).and(clauses);

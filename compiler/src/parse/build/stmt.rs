@@ -20,7 +20,7 @@ pub struct Elif {
 /// What stands between `def` and its colon; `end` is where it ends.
 pub struct Signature {
     pub name: Ident,
-    pub params: Deep<Vec<Entry>>,
+    pub params: Deep<Vec<Box<Entry>>>,
     pub returns: Option<Node>,
     pub end: u32,
 }
@@ -32,37 +32,42 @@ pub enum Except {
     Star,
 }
 
-pub fn except(exception: Option<Node>, name: Option<Ident>, body: Block) -> Deep<Except> {
+pub fn except(exception: Option<Node>, name: Option<Ident>, body: Block) -> Deep<Box<Except>> {
     let exception = exception.map(|it| it.tree);
     body.map(|body| {
-        Except::Handler(Handler {
+        Box::new(Except::Handler(Handler {
             exception,
             name,
             body,
-        })
+        }))
     })
 }
 
 /// `with (a, b):` names two items although it reads like one tuple.
-pub fn with_items(items: Deep<Vec<WithItem>>) -> Deep<Vec<WithItem>> {
-    items.map(|mut items| match items.as_mut_slice() {
-        [
-            WithItem {
-                context:
-                    Expr {
-                        kind: ExprKind::Tuple(elements),
-                        ..
-                    },
-                target: None,
+pub fn with_items(items: Deep<Vec<Box<WithItem>>>) -> Deep<Vec<Box<WithItem>>> {
+    items.map(|mut items| {
+        let [first] = items.as_mut_slice() else {
+            return items;
+        };
+        let WithItem {
+            context: Expr {
+                kind: ExprKind::Tuple(elements),
+                ..
             },
-        ] => std::mem::take(elements)
-            .into_iter()
-            .map(|context| WithItem {
-                context,
-                target: None,
+            target: None,
+        } = &mut **first
+        else {
+            return items;
+        };
+        let contexts = std::mem::take(elements).into_iter();
+        contexts
+            .map(|context| {
+                Box::new(WithItem {
+                    context,
+                    target: None,
+                })
             })
-            .collect(),
-        _ => items,
+            .collect()
     })
 }
 
@@ -186,13 +191,14 @@ impl Builder<'_> {
         start: u32,
         test: Node,
         body: Block,
-        elifs: Vec<Elif>,
+        elifs: Vec<Box<Elif>>,
         orelse: Option<Block>,
         end: u32,
     ) -> Statement {
         let mut orelse = orelse.unwrap_or(leaf(Vec::new()));
-        for Elif { start, test, body } in elifs.into_iter().rev() {
-            orelse = self.branch(start, test, body, orelse, end).map(|it| vec![it]);
+        for elif in elifs.into_iter().rev() {
+            let Elif { start, test, body } = *elif;
+            orelse = self.branch(start, test, body, orelse, end).map(|it| vec![*it]);
         }
         self.branch(start, test, body, orelse, end)
     }
@@ -263,7 +269,7 @@ impl Builder<'_> {
         &mut self,
         start: u32,
         body: Block,
-        handlers: Deep<Vec<Except>>,
+        handlers: Deep<Vec<Box<Except>>>,
         orelse: Option<Block>,
         finally: Option<Block>,
         end: u32,
@@ -272,7 +278,7 @@ impl Builder<'_> {
         let (((body, excepts), orelse), finally) = parts.tree;
         let mut handlers = Vec::with_capacity(excepts.len());
         for except in excepts {
-            match except {
+            match *except {
                 Except::Handler(handler) => handlers.push(handler),
                 Except::Star => return self.unsupported_stmt(start, no::EXCEPT_STAR, end),
             }
@@ -291,20 +297,20 @@ impl Builder<'_> {
         )
     }
 
-    pub fn with_item(&mut self, context: Node, target: Option<Node>) -> Deep<WithItem> {
+    pub fn with_item(&mut self, context: Node, target: Option<Node>) -> Deep<Box<WithItem>> {
         if let Some(target) = &target {
             self.check_target(&target.tree);
         }
         context
             .and(optional(target))
-            .map(|(context, target)| WithItem { context, target })
+            .map(|(context, target)| Box::new(WithItem { context, target }))
     }
 
-    pub fn with(&mut self, start: u32, items: Deep<Vec<WithItem>>, body: Block, end: u32) -> Statement {
+    pub fn with(&mut self, start: u32, items: Deep<Vec<Box<WithItem>>>, body: Block, end: u32) -> Statement {
         self.compound(
             start,
             StmtKind::With {
-                items: items.tree,
+                items: items.tree.into_iter().map(|it| *it).collect(),
                 body: body.tree,
             },
             body.depth,
@@ -312,7 +318,7 @@ impl Builder<'_> {
         )
     }
 
-    pub fn def(&mut self, start: u32, signature: Signature, body: Block, end: u32) -> Statement {
+    pub fn def(&mut self, start: u32, signature: Box<Signature>, body: Block, end: u32) -> Statement {
         let function = Function {
             name: Some(signature.name),
             params: self.params(signature.params).tree,
@@ -366,10 +372,10 @@ impl Builder<'_> {
     /// A statement without a block: what it nests is bounded by its expressions.
     fn simple(&mut self, start: u32, kind: StmtKind, end: u32) -> Statement {
         Deep {
-            tree: Stmt {
+            tree: Box::new(Stmt {
                 kind,
                 span: self.span(start, end),
-            },
+            }),
             depth: 1,
         }
     }
@@ -385,10 +391,10 @@ impl Builder<'_> {
             return self.simple(start, StmtKind::Pass, end);
         }
         Deep {
-            tree: Stmt {
+            tree: Box::new(Stmt {
                 kind,
                 span: self.span(start, end),
-            },
+            }),
             depth: blocks + 1,
         }
     }
