@@ -7,14 +7,18 @@
 mod clock;
 mod grid;
 mod heirs;
+mod owners;
 mod slots;
 mod state;
 mod transfers;
+mod verify;
+
+pub use verify::{Error, verify_schedule};
 
 use crate::ir::{InstId, Placement, Program, Schedule, Step};
-use crate::isa::{Access, ENGINES, Engine, MAX_ARGS, N_ENGINES};
+use crate::isa::{Access, ENGINES, Engine, MAX_ARGS, N_ENGINES, Unit};
 use clock::{Clock, Lane};
-use heirs::Owners;
+use heirs::Heirs;
 use slots::{SlotId, Slots};
 use state::State;
 
@@ -24,7 +28,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
     let slots = Slots::new(program, placement);
     let mut states = vec![State::default(); slots.all.len()];
     let mut is_born = vec![false; program.buffers.len()];
-    let mut owners = Owners::new();
+    let mut heirs = Heirs::new();
     let mut queues: [Queue; N_ENGINES] = Default::default();
     for (sequence, &id) in plan.order.iter().enumerate() {
         let inst = &program[id];
@@ -35,7 +39,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
         for ((access, view), touched) in inst.views().zip(&mut touched) {
             let buffer = program[view].buffer;
             if !std::mem::replace(&mut is_born[buffer.index()], true) {
-                owners.bear(program, placement, &slots, &mut states, buffer);
+                heirs.bear(program, placement, &slots, &mut states, buffer);
             }
             let Some(slot) = slots.of_view(view) else { continue };
             let others = slots.overlapping(slot).iter().copied();
@@ -89,16 +93,15 @@ impl Queue {
         self.known_at.push(self.known);
         let position = u32::try_from(self.insts.len()).expect("instructions are numbered in 32 bits");
         // Compute takes effect in order, so the next instruction knows that this one is complete.
-        self.known
-            .raise(Lane::new(engine, crate::isa::Unit::Engine), position);
+        self.known.raise(Lane::new(engine, Unit::Engine), position);
         position
     }
 
     /// What who waits for a signal behind `position` instructions learns.
     fn signalled(&self, engine: Engine, position: u32) -> Clock {
         let mut clock = self.known_at[position as usize - 1];
-        clock.raise(Lane::new(engine, crate::isa::Unit::Engine), position);
-        clock.raise(Lane::new(engine, crate::isa::Unit::Dma), position);
+        clock.raise(Lane::new(engine, Unit::Engine), position);
+        clock.raise(Lane::new(engine, Unit::Dma), position);
         clock
     }
 }

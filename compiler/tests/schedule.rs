@@ -4,7 +4,7 @@ use nk_compiler::check;
 use nk_compiler::diagnostic::{Report, render};
 use nk_compiler::ir::{FirstWrite, Placement, Program};
 use nk_compiler::place::place;
-use nk_compiler::schedule::schedule;
+use nk_compiler::schedule::{schedule, verify_schedule};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, Parsed, PrintOptions};
@@ -105,6 +105,8 @@ fn schedules() {
         let placement =
             place(program, target(program)).unwrap_or_else(|it| panic!("{}", messages(&it, sources)));
         let schedule = schedule(program, &placement);
+        let errors = verify_schedule(program, &placement, &schedule);
+        assert!(errors.is_empty(), "{}", messages(&errors, sources));
         text::print(
             program,
             Some(&placement),

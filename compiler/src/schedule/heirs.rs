@@ -5,25 +5,12 @@
 
 use super::clock::Clock;
 use super::grid::Rect;
+use super::owners::Owners;
 use super::slots::{SlotId, Slots};
 use super::state::State;
 use crate::footprint::Footprint;
-use crate::ir::{BufferId, Placement, Program, Region};
-use crate::isa::Memory;
+use crate::ir::{BufferId, Placement, Program};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-/// The smallest legal start partition above zero.
-const QUADRANT: u16 = 32;
-const N_QUADRANTS: usize = 4;
-
-/// Bytes up to `end`, and the buffer that was last born there in each quadrant.
-#[derive(Clone, Copy)]
-struct Columns {
-    end: u32,
-    owners: [Option<BufferId>; N_QUADRANTS],
-}
 
 /// What earlier owners left in parts of a region that its buffer never wrote.
 #[derive(Clone, Default)]
@@ -36,24 +23,18 @@ struct Remains {
 /// A buffer looks at no more slots than this one by one; more of them count as one.
 const MAX_SLOTS: usize = 128;
 
-/// The last buffer born at each byte of the on-chip memories.
-pub struct Owners {
-    sbuf: BTreeMap<u32, Columns>,
-    psum: BTreeMap<u32, Columns>,
+/// Who owns what, and what is left behind.
+pub struct Heirs {
+    owners: Owners,
     remains: FxHashMap<BufferId, Remains>,
     /// The last accesses of dead buffers with very many slots.
     ends: FxHashMap<BufferId, Clock>,
 }
 
-impl Owners {
-    pub fn new() -> Owners {
-        let all = Columns {
-            end: u32::MAX,
-            owners: [None; N_QUADRANTS],
-        };
-        Owners {
-            sbuf: BTreeMap::from([(0, all)]),
-            psum: BTreeMap::from([(0, all)]),
+impl Heirs {
+    pub fn new() -> Heirs {
+        Heirs {
+            owners: Owners::new(),
             remains: FxHashMap::default(),
             ends: FxHashMap::default(),
         }
@@ -68,22 +49,7 @@ impl Owners {
         states: &mut [State],
         buffer: BufferId,
     ) {
-        let Region::OnChip {
-            partition,
-            partitions,
-            start,
-            end,
-        } = placement.region(buffer)
-        else {
-            return;
-        };
-        let quadrants =
-            usize::from(partition / QUADRANT)..usize::from((partition + partitions).div_ceil(QUADRANT));
-        let columns = match program[buffer].memory {
-            Memory::Psum => &mut self.psum,
-            _ => &mut self.sbuf,
-        };
-        let owners = take_over(columns, start..end, quadrants, buffer);
+        let owners = self.owners.take_over(program, placement, buffer);
         if owners.is_empty() {
             return;
         }
@@ -184,55 +150,4 @@ fn covered(slots: &Slots, all: &[(SlotId, Footprint)]) -> Option<Rect> {
     }
     // Disjoint pieces that add up to their bounds fill them.
     bounds.filter(|it| is_disjoint && it.area() == area).or(largest)
-}
-
-/// Makes a buffer the owner of some bytes and returns who owned any of them.
-fn take_over(
-    columns: &mut BTreeMap<u32, Columns>,
-    bytes: Range<u32>,
-    quadrants: Range<usize>,
-    buffer: BufferId,
-) -> Vec<BufferId> {
-    let mut before = Vec::new();
-    if bytes.is_empty() {
-        return before;
-    }
-    split(columns, bytes.start);
-    split(columns, bytes.end);
-    for piece in columns.range_mut(bytes.clone()).map(|it| it.1) {
-        for owner in &mut piece.owners[quadrants.clone()] {
-            if let Some(owner) = owner.replace(buffer).filter(|it| !before.contains(it)) {
-                before.push(owner);
-            }
-        }
-    }
-    // Pieces with one owner in all quadrants become one again, so that their number follows what is live.
-    if quadrants.len() == N_QUADRANTS && columns[&bytes.start].end != bytes.end {
-        let inner: Vec<u32> = columns
-            .range(bytes.start + 1..bytes.end)
-            .map(|it| *it.0)
-            .collect();
-        for start in inner {
-            columns.remove(&start);
-        }
-        let first = columns
-            .get_mut(&bytes.start)
-            .expect("a piece starts where it was split");
-        first.end = bytes.end;
-    }
-    before
-}
-
-/// Makes a piece start at a byte.
-fn split(columns: &mut BTreeMap<u32, Columns>, at: u32) {
-    if columns.contains_key(&at) {
-        return;
-    }
-    let (_, piece) = columns
-        .range_mut(..at)
-        .next_back()
-        .expect("the first piece starts at byte 0");
-    let right = *piece;
-    piece.end = at;
-    columns.insert(at, right);
 }

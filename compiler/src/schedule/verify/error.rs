@@ -1,0 +1,211 @@
+//! What can be wrong with a schedule, and how it is said.
+
+use crate::diagnostic::{Diagnostic, Report};
+use crate::ir::{InstId, Program};
+use crate::isa::{Engine, Memory};
+use crate::source::Span;
+use crate::text::print_inst;
+
+/// A rule that a schedule breaks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    NotScheduled {
+        inst: Line,
+    },
+    ScheduledTwice {
+        inst: Line,
+        queues: [Engine; 2],
+    },
+    /// The engine does not execute the instruction, or does not issue transfers.
+    WrongQueue {
+        inst: Line,
+        queue: Engine,
+        legal: Vec<Engine>,
+    },
+    /// A queue names an instruction that the program does not have.
+    UnknownInst {
+        queue: Engine,
+        number: usize,
+        n_insts: usize,
+    },
+    /// The signals from one queue to another do not count 1, 2, 3, …
+    SignalCount {
+        from: Engine,
+        to: Engine,
+        expected: u32,
+        found: u32,
+    },
+    WaitWithoutSignal {
+        queue: Engine,
+        from: Engine,
+        count: u32,
+        n_signals: u32,
+    },
+    /// Queues that wait for each other in a ring.
+    Deadlock {
+        ring: Vec<Blocked>,
+    },
+    /// Two instructions touch a byte, one writing, and nothing keeps them in order.
+    Race {
+        first: Line,
+        second: Line,
+        queues: [Engine; 2],
+        memory: Memory,
+        partition: u32,
+        byte: u64,
+    },
+}
+
+/// An instruction as messages show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub text: String,
+    pub span: Option<Span>,
+}
+
+/// A queue that stands at a wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blocked {
+    pub queue: Engine,
+    pub from: Engine,
+    pub count: u32,
+    pub signalled: u32,
+    /// The instruction behind the wait, if there is one.
+    pub next: Option<Line>,
+}
+
+impl Line {
+    pub fn new(program: &Program, id: InstId) -> Line {
+        let inst = &program[id];
+        Line {
+            text: print_inst(program, inst),
+            span: program.span(inst.loc),
+        }
+    }
+}
+
+impl Report for Error {
+    fn report(&self) -> Diagnostic {
+        match self {
+            Error::NotScheduled { inst } => {
+                let message = format!("`{}` stands in no queue", inst.text);
+                inst.labelled(
+                    Diagnostic::error("schedule-incomplete", message),
+                    "never executed",
+                )
+            }
+            Error::ScheduledTwice { inst, queues: [a, b] } => {
+                let message = format!(
+                    "`{}` stands in queue {} and again in queue {}",
+                    inst.text,
+                    a.name(),
+                    b.name()
+                );
+                inst.labelled(Diagnostic::error("schedule-repeats", message), "executed twice")
+            }
+            Error::WrongQueue { inst, queue, legal } => {
+                let names: Vec<_> = legal.iter().map(|it| it.name()).collect();
+                let message = format!("`{}` stands in queue {}", inst.text, queue.name());
+                inst.labelled(
+                    Diagnostic::error("schedule-wrong-queue", message),
+                    "cannot be executed there",
+                )
+                .note(format!("it may stand in queue {}", names.join(", ")))
+            }
+            Error::UnknownInst {
+                queue,
+                number,
+                n_insts,
+            } => Diagnostic::error(
+                "schedule-unknown-instruction",
+                format!(
+                    "queue {} names instruction {number} of a program of {n_insts}",
+                    queue.name()
+                ),
+            ),
+            Error::SignalCount {
+                from,
+                to,
+                expected,
+                found,
+            } => Diagnostic::error(
+                "schedule-signal-count",
+                format!(
+                    "`signal {} {found}` in queue {} is its signal number {expected} to that queue",
+                    to.name(),
+                    from.name()
+                ),
+            )
+            .note("the signals of a pair of queues count 1, 2, 3, …"),
+            Error::WaitWithoutSignal {
+                queue,
+                from,
+                count,
+                n_signals,
+            } => Diagnostic::error(
+                "schedule-wait-without-signal",
+                format!(
+                    "queue {} waits for signal {count} of queue {}, which sends it {n_signals}",
+                    queue.name(),
+                    from.name()
+                ),
+            ),
+            Error::Deadlock { ring } => {
+                let names: Vec<_> = ring.iter().map(|it| it.queue.name()).collect();
+                let message = format!("queues {} wait for each other", names.join(", "));
+                let mut diagnostic = Diagnostic::error("schedule-deadlock", message);
+                for it in ring {
+                    let text = format!(
+                        "queue {} stands at `wait {} {}` and has seen signal {}",
+                        it.queue.name(),
+                        it.from.name(),
+                        it.count,
+                        it.signalled
+                    );
+                    diagnostic = match &it.next {
+                        Some(next) => next.labelled(diagnostic, &text),
+                        None => diagnostic.note(text),
+                    };
+                }
+                diagnostic
+            }
+            Error::Race {
+                first,
+                second,
+                queues: [from, to],
+                memory,
+                partition,
+                byte,
+            } => {
+                let place = match memory {
+                    Memory::Hbm => format!("byte {byte:#x} of HBM"),
+                    _ => format!("byte {byte:#x} of partition {partition} of {}", memory.name()),
+                };
+                let message = format!(
+                    "`{}` and `{}` touch {place}, and nothing keeps them in order",
+                    first.text, second.text
+                );
+                let diagnostic = Diagnostic::error("schedule-race", message);
+                let diagnostic = second.labelled(diagnostic, "may start before the other one is complete");
+                let diagnostic = match first.span {
+                    Some(span) => diagnostic.because(span, "the other one"),
+                    None => diagnostic,
+                };
+                diagnostic.note(format!(
+                    "queue {} has to wait for a signal that queue {} sends behind the other one",
+                    to.name(),
+                    from.name()
+                ))
+            }
+        }
+    }
+}
+
+impl Line {
+    fn labelled(&self, diagnostic: Diagnostic, text: &str) -> Diagnostic {
+        match self.span {
+            Some(span) => diagnostic.at(span, text),
+            None => diagnostic.note(format!("{}: {text}", self.text)),
+        }
+    }
+}
