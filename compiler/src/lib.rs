@@ -107,6 +107,7 @@ pub fn back_end(program: &Program, target: &Target) -> Result<Stages, Vec<Diagno
     none(verify::verify_placed(program, &placement, target))?;
     let checked = check::check(program, &placement, target).map_err(|it| reports(&it))?;
     let schedule = schedule::schedule(program, &placement);
+    none(schedule::verify_schedule(program, &placement, &schedule))?;
     Ok((
         placement,
         checked.first_writes,
