@@ -29,7 +29,9 @@ mod reduce;
 mod kernel;
 
 pub use error::{Error, Mistake};
-pub use kernel::{ArgValue, Evaluated, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize};
+pub use kernel::{
+    ArgValue, Evaluated, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize,
+};
 pub use modules::{ImportRequest, Loaded, Loader};
 
 use crate::ast::Function;

@@ -27,11 +27,14 @@ fn programs_print_what_cpython_prints() {
     for entry in std::fs::read_dir(folder).expect("the folder exists") {
         let path = entry.expect("the folder is readable").path();
         if path.extension().is_some_and(|it| it == "py") {
-            let want = std::fs::read_to_string(path.with_extension("out")).expect("every program has its output");
+            let want =
+                std::fs::read_to_string(path.with_extension("out")).expect("every program has its output");
             // The evaluator's frames are deep in unoptimised builds.
             let path_of_thread = path.clone();
             let builder = std::thread::Builder::new().stack_size(256 << 20);
-            let thread = builder.spawn(move || run(&path_of_thread)).expect("a thread starts");
+            let thread = builder
+                .spawn(move || run(&path_of_thread))
+                .expect("a thread starts");
             let got = thread.join().expect("the evaluator does not panic");
             for (number, (got, want)) in got.lines().zip(want.lines()).enumerate() {
                 assert_eq!(got, want, "{path:?}, line {} of the output", number + 1);

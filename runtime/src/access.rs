@@ -58,7 +58,10 @@ impl Access {
             } => {
                 axes[0].stride = layout.pitch(space) as i64;
                 let last = u64::from(view.partition) + u64::from(view.partitions());
-                assert!(last <= u64::from(partitions), "a verified view stays in its buffer's partitions");
+                assert!(
+                    last <= u64::from(partitions),
+                    "a verified view stays in its buffer's partitions"
+                );
                 (partition + view.partition, u64::from(start), u64::from(end))
             }
         };
@@ -67,7 +70,10 @@ impl Access {
         let behind = span(free.iter().map(|it| it.stride.max(0)), free) + u64::from(view.dtype.size());
         let byte = (start as i64) + view.offset * size;
         let fits = byte - (before as i64) >= start as i64 && byte + (behind as i64) <= end as i64;
-        assert!(fits || axes.iter().any(|it| it.count == 0), "a verified view stays in its buffer's bytes");
+        assert!(
+            fits || axes.iter().any(|it| it.count == 0),
+            "a verified view stays in its buffer's bytes"
+        );
         Access {
             space,
             dtype: view.dtype,
@@ -105,7 +111,9 @@ impl Access {
         for axis in &self.axes {
             offsets = offsets
                 .iter()
-                .flat_map(|&at| (0..axis.count).map(move |idx| at.wrapping_add_signed(axis.stride * i64::from(idx))))
+                .flat_map(|&at| {
+                    (0..axis.count).map(move |idx| at.wrapping_add_signed(axis.stride * i64::from(idx)))
+                })
                 .collect();
         }
         offsets

@@ -72,7 +72,11 @@ pub fn random_order(schedule: &Schedule, program: &Program, seed: u64) -> Result
         .map(|it| (it.0, queues.next[it.0 as usize]))
         .filter(|&(engine, at)| at < schedule.queues[engine as usize].len())
         .collect();
-    if blocked.is_empty() { Ok(queues.order) } else { Err(Deadlock { blocked }) }
+    if blocked.is_empty() {
+        Ok(queues.order)
+    } else {
+        Err(Deadlock { blocked })
+    }
 }
 
 impl Queues<'_> {
@@ -120,7 +124,9 @@ impl Queues<'_> {
     fn deliver(&mut self) {
         let (transfers, counts) = (&self.transfers, &mut self.counts);
         self.signals.retain(|it| {
-            let waits = transfers.iter().any(|other| other.queue == it.from && other.number < it.issued);
+            let waits = transfers
+                .iter()
+                .any(|other| other.queue == it.from && other.number < it.issued);
             if !waits {
                 let counter = &mut counts[it.from][it.to];
                 *counter = (*counter).max(it.count);

@@ -82,7 +82,10 @@ impl Machine {
     pub fn write(&mut self, buffer: BufferId, bytes: &[u8]) {
         let access = &self.buffers[buffer.index()];
         let (rows, row_bytes) = rows(access);
-        assert!(bytes.len() as u64 == rows.len() as u64 * row_bytes, "the bytes fill the buffer");
+        assert!(
+            bytes.len() as u64 == rows.len() as u64 * row_bytes,
+            "the bytes fill the buffer"
+        );
         for (at, row) in rows.into_iter().zip(bytes.chunks(row_bytes.max(1) as usize)) {
             self.memory.bytes_mut(at, row_bytes).copy_from_slice(row);
         }
@@ -91,7 +94,10 @@ impl Machine {
     /// The elements of a buffer in row-major order.
     pub fn read(&self, buffer: BufferId) -> Vec<u8> {
         let (rows, row_bytes) = rows(&self.buffers[buffer.index()]);
-        rows.into_iter().flat_map(|at| self.memory.bytes(at, row_bytes)).copied().collect()
+        rows.into_iter()
+            .flat_map(|at| self.memory.bytes(at, row_bytes))
+            .copied()
+            .collect()
     }
 
     /// Executes instructions in the order given, which must be a legal one: program order, or any that respects the

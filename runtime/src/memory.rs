@@ -64,10 +64,14 @@ impl Layout {
         let sbuf = next_window(accumulators + partitions * 4);
         let psum = next_window(sbuf + partitions * sbuf_pitch);
         let hbm = next_window(psum + partitions * psum_pitch);
-        let ends = program.buffers.iter().zip(&placement.regions).map(|(buffer, region)| match region {
-            Region::Hbm { address } => address + buffer.bytes(),
-            Region::OnChip { .. } => 0,
-        });
+        let ends = program
+            .buffers
+            .iter()
+            .zip(&placement.regions)
+            .map(|(buffer, region)| match region {
+                Region::Hbm { address } => address + buffer.bytes(),
+                Region::OnChip { .. } => 0,
+            });
         let hbm_bytes = ends.max().unwrap_or(0);
         Layout {
             partitions,
@@ -149,7 +153,9 @@ impl Memory {
     }
 
     fn check(&self, offset: u64, len: u64) {
-        let end = offset.checked_add(len).expect("offsets are far below the end of u64");
+        let end = offset
+            .checked_add(len)
+            .expect("offsets are far below the end of u64");
         assert!(
             self.windows.iter().any(|it| it.0 <= offset && end <= it.1),
             "every access lies in a window of the reservation"
@@ -177,7 +183,8 @@ impl Memory {
 
     /// Writes the low `size` bytes (at most four) of a word.
     pub fn set_word(&mut self, offset: u64, size: u32, word: u32) {
-        self.bytes_mut(offset, u64::from(size)).copy_from_slice(&word.to_le_bytes()[..size as usize]);
+        self.bytes_mut(offset, u64::from(size))
+            .copy_from_slice(&word.to_le_bytes()[..size as usize]);
     }
 }
 
@@ -194,7 +201,10 @@ mod host {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh anonymous mapping touches nothing that exists.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
-        assert!(at != libc::MAP_FAILED, "the host can reserve {len} bytes of address space");
+        assert!(
+            at != libc::MAP_FAILED,
+            "the host can reserve {len} bytes of address space"
+        );
         at.cast()
     }
 

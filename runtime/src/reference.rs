@@ -97,12 +97,18 @@ pub fn execute(core: &mut Core, inst: &Inst, first: &[FirstWrite]) {
         Op::TensorReduce => elementwise::tensor_reduce(core, args),
         Op::Activation => {
             let [dst, function, data, bias, scale, _op, result, cmd, ..] = args;
-            let Arg::ReduceCmd(cmd) = cmd else { panic!("reduce_cmd has a default") };
+            let Arg::ReduceCmd(cmd) = cmd else {
+                panic!("reduce_cmd has a default")
+            };
             scalar::activation(core, [dst, function, data, bias, scale, result], *cmd);
         }
         Op::ActivationReduce => {
             let [dst, function, data, _op, result, bias, scale, ..] = args;
-            scalar::activation(core, [dst, function, data, bias, scale, result], ReduceCmd::ResetReduce);
+            scalar::activation(
+                core,
+                [dst, function, data, bias, scale, result],
+                ReduceCmd::ResetReduce,
+            );
         }
         Op::Reciprocal => {
             let data = core.tile(&args[1]);
@@ -115,7 +121,9 @@ pub fn execute(core: &mut Core, inst: &Inst, first: &[FirstWrite]) {
 
 impl Core<'_> {
     fn access(&self, arg: &Arg) -> &Access {
-        let Arg::View(id) = arg else { panic!("a verified operand is a view") };
+        let Arg::View(id) = arg else {
+            panic!("a verified operand is a view")
+        };
         &self.accesses[id.index()]
     }
 
@@ -124,8 +132,16 @@ impl Core<'_> {
         let size = access.dtype.size();
         Tile {
             dtype: access.dtype,
-            row: if access.space.is_on_chip() { access.free_count() as usize } else { 0 },
-            raw: access.offsets().into_iter().map(|it| self.memory.word(it, size)).collect(),
+            row: if access.space.is_on_chip() {
+                access.free_count() as usize
+            } else {
+                0
+            },
+            raw: access
+                .offsets()
+                .into_iter()
+                .map(|it| self.memory.word(it, size))
+                .collect(),
         }
     }
 
@@ -150,14 +166,21 @@ impl Core<'_> {
     /// The affine values of `iota` and `affine_select` for each element of `dst`; partitions count from the first one of
     /// the view, and sums wrap.
     fn pattern(&self, dst: &Arg, pattern: &Arg, offset: &Arg, multiplier: &Arg) -> Vec<i32> {
-        let Arg::Pattern(id) = pattern else { panic!("a verified pattern is a pattern") };
+        let Arg::Pattern(id) = pattern else {
+            panic!("a verified pattern is a pattern")
+        };
         let (offset, multiplier) = (integer(offset), integer(multiplier));
         let partitions = self.access(dst).partitions() as i32;
-        let mut values: Vec<i32> =
-            (0..partitions).map(|p| offset.wrapping_add(p.wrapping_mul(multiplier))).collect();
+        let mut values: Vec<i32> = (0..partitions)
+            .map(|p| offset.wrapping_add(p.wrapping_mul(multiplier)))
+            .collect();
         for dim in &self.program[*id].0 {
             let steps = 0..dim.count as i32;
-            let inner = |&at: &i32| steps.clone().map(move |idx| at.wrapping_add(idx.wrapping_mul(dim.stride)));
+            let inner = |&at: &i32| {
+                steps
+                    .clone()
+                    .map(move |idx| at.wrapping_add(idx.wrapping_mul(dim.stride)))
+            };
             values = values.iter().flat_map(inner).collect();
         }
         values
@@ -189,7 +212,11 @@ fn dma_transpose(core: &mut Core, args: &Args) {
     let mut src = core.access(&args[1]).clone();
     permute(&mut src.axes);
     let size = src.dtype.size();
-    let raw: Vec<u32> = src.offsets().into_iter().map(|it| core.memory.word(it, size)).collect();
+    let raw: Vec<u32> = src
+        .offsets()
+        .into_iter()
+        .map(|it| core.memory.word(it, size))
+        .collect();
     core.write(&args[0], raw);
 }
 
@@ -213,5 +240,10 @@ fn iota(core: &mut Core, args: &Args) {
     let [dst, pattern, offset, multiplier, ..] = args;
     let dtype = core.access(dst).dtype;
     let values = core.pattern(dst, pattern, offset, multiplier);
-    core.write(dst, values.into_iter().map(|it| cast::encode_integer(dtype, it.into())));
+    core.write(
+        dst,
+        values
+            .into_iter()
+            .map(|it| cast::encode_integer(dtype, it.into())),
+    );
 }

@@ -283,7 +283,9 @@ pub fn cast_scalar(this: &mut Evaluator<'_>, dtype: HostDtype, args: CallArgs) -
     );
     match wrap(made, span)? {
         // Integers count and index like any other int; a float keeps its type for the arithmetic it meets.
-        Arg::Array(it) if it.n_dims() == 0 && dtype.int_range().is_some() => wrap(it.item(), span).map(from_arg),
+        Arg::Array(it) if it.n_dims() == 0 && dtype.int_range().is_some() => {
+            wrap(it.item(), span).map(from_arg)
+        }
         other => Ok(from_arg(other)),
     }
 }

@@ -167,7 +167,10 @@ pub fn evaluate(
     let mut this = Evaluator::new(sources, &request, "host");
     this.modules.push(ModuleEnv::new(file, ast.clone()));
     let arrays = this.run_host(&function, args).map_err(|it| vec![it.report()])?;
-    Ok(Evaluated { arrays, printed: this.printed })
+    Ok(Evaluated {
+        arrays,
+        printed: this.printed,
+    })
 }
 
 fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {

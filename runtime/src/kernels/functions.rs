@@ -210,7 +210,9 @@ fn exp_parts<D: Vector<Element = f64>>(x: D, coefficients: &[f64]) -> (D, D) {
     let n = shifted - magic;
     let r = n.fma(D::splat(-0.693_147_180_558_298_7), x);
     let r = n.fma(D::splat(-1.646_594_958_289_708_2e-12), r);
-    let scale = shifted.add_bits(D::splat(f64::from_bits(1023))).bits_to_exponent();
+    let scale = shifted
+        .add_bits(D::splat(f64::from_bits(1023)))
+        .bits_to_exponent();
     (scale, r * r.polynomial(coefficients))
 }
 

@@ -79,7 +79,11 @@ fn reduce_large(x: f64) -> (u64, f64) {
     let (word, shift) = ((skip / 64) as usize, skip % 64);
     let high = u128::from(TWO_OVER_PI[word]) << 64 | u128::from(TWO_OVER_PI[word + 1]);
     let low = TWO_OVER_PI[word + 2];
-    let bits = if shift == 0 { high } else { high << shift | u128::from(low >> (64 - shift)) };
+    let bits = if shift == 0 {
+        high
+    } else {
+        high << shift | u128::from(low >> (64 - shift))
+    };
     // The product uses 100 bits, the last of which stands for 2^-(skip + 100).
     let product = mantissa * (bits >> 28);
     let point = skip + 100 - exponent;
@@ -90,5 +94,9 @@ fn reduce_large(x: f64) -> (u64, f64) {
     let signed = fraction as i128 - ((up as i128) << point);
     let r = signed as f64 / (1u128 << point) as f64 * FRAC_PI_2;
     let quadrant = quarter_turns as u64 + up as u64;
-    if x > 0.0 { (quadrant, r) } else { (quadrant.wrapping_neg(), -r) }
+    if x > 0.0 {
+        (quadrant, r)
+    } else {
+        (quadrant.wrapping_neg(), -r)
+    }
 }

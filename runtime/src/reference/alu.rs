@@ -151,5 +151,9 @@ pub fn integer(op: AluOp, a: (Dtype, u32), b: (Dtype, u32)) -> u32 {
 
 /// The value of a 32-bit integer element.
 pub fn integer_value((dtype, raw): (Dtype, u32)) -> i64 {
-    if dtype == Dtype::I32 { i64::from(raw as i32) } else { i64::from(raw) }
+    if dtype == Dtype::I32 {
+        i64::from(raw as i32)
+    } else {
+        i64::from(raw)
+    }
 }

@@ -67,7 +67,8 @@ impl Format {
         // Subnormals share the exponent of the smallest normal number.
         let exponent = exponent(magnitude).max(1 - self.bias());
         // An f64 holds the f32 and the scaled value exactly, so this is the only rounding.
-        let quanta = (magnitude * power_of_two(self.mantissa_bits as i32 - exponent)).round_ties_even() as u32;
+        let quanta =
+            (magnitude * power_of_two(self.mantissa_bits as i32 - exponent)).round_ties_even() as u32;
         // A mantissa that rounds up to the next power of two carries into the exponent.
         let code = (((exponent + self.bias() - 1) as u32) << self.mantissa_bits) + quanta;
         sign | code.min(self.infinity())
@@ -144,7 +145,11 @@ pub fn encode(dtype: Dtype, value: f32) -> u32 {
 
 /// Moves an element to another dtype: bits when the dtypes are equal, else through f32.
 pub fn convert(from: Dtype, to: Dtype, raw: u32) -> u32 {
-    if from == to { raw } else { encode(to, decode(from, raw)) }
+    if from == to {
+        raw
+    } else {
+        encode(to, decode(from, raw))
+    }
 }
 
 /// The bits of an exact integer, as `iota` and the integer ALU make them; integers saturate.

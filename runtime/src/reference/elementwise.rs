@@ -7,7 +7,9 @@ use nk_compiler::dtype::Dtype;
 use nk_compiler::isa::{AluClass, AluOp, Arg, Engine};
 
 fn alu_op(arg: &Arg) -> AluOp {
-    let Arg::Alu(op) = arg else { panic!("a verified operator is an operator") };
+    let Arg::Alu(op) = arg else {
+        panic!("a verified operator is an operator")
+    };
     *op
 }
 
@@ -22,12 +24,16 @@ pub fn tensor_tensor(core: &mut Core, args: &Args, engine: Engine) {
     let n = a.raw.len();
     let result: Vec<u32> = if is_bits(op) {
         let width = alu::width(a.dtype);
-        (0..n).map(|it| store_bits(to, alu::bits(op, a.raw[it], b.raw[it], width))).collect()
+        (0..n)
+            .map(|it| store_bits(to, alu::bits(op, a.raw[it], b.raw[it], width)))
+            .collect()
     } else if let Some(form) = Integers::of(op, a.dtype, b.dtype).filter(|_| engine == Engine::Gpsimd) {
         let words = (0..n).map(|it| alu::integer(op, (a.dtype, a.raw[it]), (b.dtype, b.raw[it])));
         words.map(|it| store_integer(to, form, a.dtype, it)).collect()
     } else {
-        (0..n).map(|it| encode(to, alu::arithmetic(op, a.value(it), b.value(it)))).collect()
+        (0..n)
+            .map(|it| encode(to, alu::arithmetic(op, a.value(it), b.value(it))))
+            .collect()
     };
     core.write(dst, result);
 }
@@ -122,15 +128,24 @@ fn chain(core: &mut Core, dst: &Arg, data: &Arg, steps: &[Step]) {
 
 pub fn tensor_reduce(core: &mut Core, args: &Args) {
     let [dst, op, data, axes, negate, ..] = args;
-    let Arg::Axes(axes) = axes else { panic!("a verified axis operand holds axes") };
+    let Arg::Axes(axes) = axes else {
+        panic!("a verified axis operand holds axes")
+    };
     let (op, reduced) = (alu_op(op), core.access(data).axes.iter().enumerate());
-    let count: u64 = reduced.filter(|it| axes >> it.0 & 1 == 1).map(|it| u64::from(it.1.count)).product();
+    let count: u64 = reduced
+        .filter(|it| axes >> it.0 & 1 == 1)
+        .map(|it| u64::from(it.1.count))
+        .product();
     let (data, to) = (core.tile(data), core.access(dst).dtype);
-    let rows = (0..data.raw.len()).step_by(count as usize).map(|at| at..at + count as usize);
+    let rows = (0..data.raw.len())
+        .step_by(count as usize)
+        .map(|at| at..at + count as usize);
     let result: Vec<u32> = if is_bits(op) {
         let width = alu::width(data.dtype);
-        let row = |it: &mut dyn Iterator<Item = u32>| it.reduce(|a, b| alu::bits(op, a, b, width)).unwrap_or(0);
-        rows.map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx])))).collect()
+        let row =
+            |it: &mut dyn Iterator<Item = u32>| it.reduce(|a, b| alu::bits(op, a, b, width)).unwrap_or(0);
+        rows.map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx]))))
+            .collect()
     } else {
         let row = |it: std::ops::Range<usize>| {
             let values: Vec<f32> = it.map(|idx| data.value(idx)).collect();
@@ -184,7 +199,11 @@ pub fn affine_select(core: &mut Core, args: &Args) {
     let select = |(idx, &value): (usize, &i32)| {
         // Unlike the ALU's f32 comparison, that of the pattern is exact.
         let keeps = alu::integer(cmp, (Dtype::I32, value as u32), (Dtype::I32, 0)) != 0;
-        if keeps { convert(tile.dtype, to, tile.raw[idx]) } else { constant }
+        if keeps {
+            convert(tile.dtype, to, tile.raw[idx])
+        } else {
+            constant
+        }
     };
     let result: Vec<u32> = values.iter().enumerate().map(select).collect();
     core.write(dst, result);

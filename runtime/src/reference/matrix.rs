@@ -9,12 +9,17 @@ use nk_compiler::isa::{Accumulate, Arg, Engine, Memory as Space};
 pub fn matmul(core: &mut Core, args: &Args, first: &[FirstWrite]) {
     let [dst, stationary, moving, _, _, _, accumulate, ..] = args;
     let (st, mv) = (core.tile(stationary), core.tile(moving));
-    let Arg::Accumulate(accumulate) = accumulate else { panic!("accumulate has a default") };
+    let Arg::Accumulate(accumulate) = accumulate else {
+        panic!("accumulate has a default")
+    };
     if *accumulate == Accumulate::Auto {
         // Adding onto -0 is the same as overwriting, whatever the sum.
         for range in first {
             for byte in (range.start..range.end).step_by(4) {
-                let at = core.memory.layout.offset(Space::Psum, range.partition.into(), byte.into());
+                let at = core
+                    .memory
+                    .layout
+                    .offset(Space::Psum, range.partition.into(), byte.into());
                 core.memory.set_word(at, 4, (-0.0f32).to_bits());
             }
         }
@@ -24,7 +29,8 @@ pub fn matmul(core: &mut Core, args: &Args, first: &[FirstWrite]) {
     let mut result = Vec::with_capacity(old.raw.len());
     for m in 0..st.row {
         for n in 0..mv.row {
-            let product = |sum: f32, k: usize| st.value(k * st.row + m).mul_add(mv.value(k * mv.row + n), sum);
+            let product =
+                |sum: f32, k: usize| st.value(k * st.row + m).mul_add(mv.value(k * mv.row + n), sum);
             let sum = (0..k_count).fold(0.0, product);
             let sum = if *accumulate == Accumulate::Overwrite {
                 sum

@@ -1,8 +1,8 @@
 //! The Scalar engine: functions with a scale, a bias and an accumulator.
 
+use super::Core;
 use super::cast::{canonical, encode};
 use super::elementwise::fold;
-use super::Core;
 use crate::kernels;
 use nk_compiler::isa::{AluOp, Arg, ReduceCmd};
 
@@ -12,7 +12,9 @@ use nk_compiler::isa::{AluOp, Arg, ReduceCmd};
 /// The accumulator has one register per physical partition of `data` and sums the results before their cast, row by row
 /// in the shape of [`fold`].
 pub fn activation(core: &mut Core, [dst, function, data, bias, scale, result]: [&Arg; 6], cmd: ReduceCmd) {
-    let Arg::Act(function) = function else { panic!("a verified function is a function") };
+    let Arg::Act(function) = function else {
+        panic!("a verified function is a function")
+    };
     let first = u64::from(core.access(data).partition);
     let scale = core.operand(scale, true, AluOp::Multiply);
     let bias = match bias {

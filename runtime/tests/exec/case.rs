@@ -53,7 +53,14 @@ impl Case {
     }
 
     /// A buffer on chip at a partition and byte.
-    pub fn on_chip(&mut self, dtype: Dtype, dims: &[u32], memory: Memory, partition: u16, start: u32) -> BufferId {
+    pub fn on_chip(
+        &mut self,
+        dtype: Dtype,
+        dims: &[u32],
+        memory: Memory,
+        partition: u16,
+        start: u32,
+    ) -> BufferId {
         let bytes = dims[1..].iter().product::<u32>() * dtype.size();
         let region = Region::OnChip {
             partition,

@@ -26,7 +26,10 @@ impl Reader {
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks(4).map(|it| f32::from_le_bytes(it.try_into().unwrap())).collect()
+    bytes
+        .chunks(4)
+        .map(|it| f32::from_le_bytes(it.try_into().unwrap()))
+        .collect()
 }
 
 /// Moves bytes of one dtype through a DMA into another dtype.
@@ -51,7 +54,12 @@ fn casts_match_ml_dtypes() {
         let codes: Vec<u8> = (0..=255).collect();
         for dtype in [Dtype::F8e4m3, Dtype::F8e5m2, Dtype::F8e3m4] {
             let want = file.bytes(1024);
-            assert_eq!(cast(dtype, Dtype::F32, &codes, emulator), want, "{} to f32", dtype.name());
+            assert_eq!(
+                cast(dtype, Dtype::F32, &codes, emulator),
+                want,
+                "{} to f32",
+                dtype.name()
+            );
         }
         let n = file.count();
         let values = file.bytes(n * 4);
@@ -72,7 +80,13 @@ fn casts_match_ml_dtypes() {
             let got = cast(Dtype::F32, dtype, values, emulator);
             for (idx, x) in floats(values).into_iter().enumerate() {
                 let at = idx * dtype.size() as usize..(idx + 1) * dtype.size() as usize;
-                assert_eq!(got[at.clone()], want[at], "{x:e} ({:08x}) to {}", x.to_bits(), dtype.name());
+                assert_eq!(
+                    got[at.clone()],
+                    want[at],
+                    "{x:e} ({:08x}) to {}",
+                    x.to_bits(),
+                    dtype.name()
+                );
             }
         }
         assert!(file.rest.is_empty());
@@ -82,22 +96,40 @@ fn casts_match_ml_dtypes() {
 #[test]
 fn sixteen_bit_floats_match_half() {
     let codes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-    let canonical = |x: f32| if x.is_nan() { f32::from_bits(0x7fc0_0000) } else { x };
+    let canonical = |x: f32| {
+        if x.is_nan() {
+            f32::from_bits(0x7fc0_0000)
+        } else {
+            x
+        }
+    };
     for emulator in EMULATORS {
         for (dtype, decode) in [
-            (Dtype::Bf16, (|it| half::bf16::from_bits(it).to_f32()) as fn(u16) -> f32),
+            (
+                Dtype::Bf16,
+                (|it| half::bf16::from_bits(it).to_f32()) as fn(u16) -> f32,
+            ),
             (Dtype::F16, |it| half::f16::from_bits(it).to_f32()),
         ] {
             let got = floats(&cast(dtype, Dtype::F32, &codes, emulator));
             for code in 0..=u16::MAX {
                 let want = canonical(decode(code)).to_bits();
-                assert_eq!(got[usize::from(code)].to_bits(), want, "{} {code:04x}", dtype.name());
+                assert_eq!(
+                    got[usize::from(code)].to_bits(),
+                    want,
+                    "{} {code:04x}",
+                    dtype.name()
+                );
             }
         }
         let words: Vec<u32> = (0..200_000u32).map(|it| it.wrapping_mul(0x9e37_79b1)).collect();
         let bytes: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
         for (dtype, nan, encode) in [
-            (Dtype::Bf16, 0x7fc0, (|it| half::bf16::from_f32(it).to_bits()) as fn(f32) -> u16),
+            (
+                Dtype::Bf16,
+                0x7fc0,
+                (|it| half::bf16::from_f32(it).to_bits()) as fn(f32) -> u16,
+            ),
             (Dtype::F16, 0x7e00, |it| half::f16::from_f32(it).to_bits()),
         ] {
             let got = cast(Dtype::F32, dtype, &bytes, emulator);
@@ -131,9 +163,15 @@ fn functions_are_within_two_ulps() {
         for facts in ACT_FNS {
             let n = file.count();
             let x = file.bytes(n * 4);
-            let want = file.bytes(n * 8).chunks(8).map(|it| f64::from_le_bytes(it.try_into().unwrap()));
+            let want = file
+                .bytes(n * 8)
+                .chunks(8)
+                .map(|it| f64::from_le_bytes(it.try_into().unwrap()));
             let mut case = Case::new();
-            let (src, dst) = (case.hbm(Dtype::F32, &[1, n as u32]), case.hbm(Dtype::F32, &[1, n as u32]));
+            let (src, dst) = (
+                case.hbm(Dtype::F32, &[1, n as u32]),
+                case.hbm(Dtype::F32, &[1, n as u32]),
+            );
             let tile = case.on_chip(Dtype::F32, &[1, n as u32], Memory::Sbuf, 0, 0);
             let (src_view, dst_view, view) = (case.whole(src), case.whole(dst), case.whole(tile));
             case.inst(Op::DmaCopy, Engine::Sync, &[view, src_view]);
@@ -150,7 +188,11 @@ fn functions_are_within_two_ulps() {
                 }
             }
             let (distance, x, got, want) = worst;
-            assert!(distance <= 2.0, "{} of {x:e}: {got:e}, exact {want:e}, {distance} ulps", facts.name);
+            assert!(
+                distance <= 2.0,
+                "{} of {x:e}: {got:e}, exact {want:e}, {distance} ulps",
+                facts.name
+            );
         }
         assert!(file.rest.is_empty());
     }
