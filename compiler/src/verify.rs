@@ -37,7 +37,6 @@ pub mod error;
 mod facts;
 mod overlap;
 mod placed;
-mod report;
 mod rules;
 
 pub use error::Error;
@@ -48,7 +47,7 @@ use crate::isa::{Arg, Kind, Row, Unit};
 use crate::source::Span;
 use crate::target::Target;
 use crate::text;
-use error::{Mistake, Place, Subject};
+use error::{Mistake, OperandMistake, Place, Subject, ViewMistake};
 use facts::Facts;
 use rustc_hash::FxHashMap;
 
@@ -59,7 +58,7 @@ pub fn verify(program: &Program, target: &Target) -> Vec<Error> {
     for buffer in &program.buffers {
         if buffer.memory.is_on_chip() && buffer.partitions() > target.partitions {
             let (partitions, limit) = (buffer.partitions(), target.partitions);
-            errors.add_buffer(buffer, Mistake::TooManyPartitions { partitions, limit });
+            errors.add_buffer(buffer, ViewMistake::TooManyPartitions { partitions, limit });
         }
     }
     for inst in &program.insts {
@@ -95,22 +94,22 @@ impl Case<'_, '_> {
         }
     }
 
-    /// Positions, kinds and facts of the operands that are views.
-    fn views(&self) -> impl Iterator<Item = (usize, Kind, &Facts)> {
-        let operands = self.row.operands.iter().enumerate();
-        operands.filter_map(|(position, operand)| Some((position, operand.kind, self.view(position)?)))
-    }
-
     /// A mistake of one operand.
     #[cold]
-    fn report(&mut self, position: usize, mistake: Mistake) {
-        self.errors.add_inst(self.inst, Some(position), mistake);
+    fn report(&mut self, position: usize, mistake: impl Into<Mistake>) {
+        self.errors.add_inst(self.inst, Some(position), mistake.into());
     }
 
     /// A mistake of the whole instruction.
     #[cold]
-    fn report_whole(&mut self, mistake: Mistake) {
-        self.errors.add_inst(self.inst, None, mistake);
+    fn report_whole(&mut self, mistake: impl Into<Mistake>) {
+        self.errors.add_inst(self.inst, None, mistake.into());
+    }
+
+    /// A unary operator leaves the operand after it out.
+    fn follows_unary_operator(&self, position: usize) -> bool {
+        let before = position.checked_sub(1).map(|it| self.inst.args[it]);
+        matches!(before, Some(Arg::Alu(op)) if op.facts().unary)
     }
 }
 
@@ -118,12 +117,12 @@ fn check_inst(case: &mut Case) {
     let row = case.row;
     if row.since > case.target.generation {
         let (since, target) = (row.since, case.target.name);
-        case.report_whole(Mistake::UnsupportedInstruction { since, target });
+        case.report_whole(OperandMistake::Unsupported { since, target });
         return;
     }
     if !row.engines.contains(&case.inst.engine) {
         let (engine, takes) = (case.inst.engine, row.engines);
-        case.report_whole(Mistake::WrongEngine { engine, takes });
+        case.report_whole(OperandMistake::WrongEngine { engine, takes });
     }
     let n_errors = case.errors.count;
     for position in 0..row.operands.len() {
@@ -143,8 +142,8 @@ fn check_operand(case: &mut Case, position: usize) {
     let arg = case.inst.args[position];
     let mistake = match (operand.kind, arg) {
         (_, Arg::Absent) if operand.default == Some(Arg::Absent) => None,
-        (Kind::ColumnOrScalar(_), Arg::Absent) if follows_unary_operator(case, position) => None,
-        (_, Arg::Absent) => Some(Mistake::MissingOperand),
+        (Kind::ColumnOrScalar(_), Arg::Absent) if case.follows_unary_operator(position) => None,
+        (_, Arg::Absent) => Some(OperandMistake::Missing),
         (
             Kind::Tile(tile) | Kind::TileOrScalar(tile) | Kind::Column(tile) | Kind::ColumnOrScalar(tile),
             Arg::View(id),
@@ -156,18 +155,18 @@ fn check_operand(case: &mut Case, position: usize) {
             }
             if !tile.memories.contains(&facts.memory) {
                 let (memory, takes) = (facts.memory, tile.memories);
-                Some(Mistake::WrongMemory { memory, takes })
+                Some(OperandMistake::WrongMemory { memory, takes })
             } else if !tile.dtypes.contains(facts.dtype) {
                 let (dtype, takes) = (facts.dtype, tile.dtypes);
-                Some(Mistake::WrongDtype { dtype, takes })
+                Some(OperandMistake::WrongDtype { dtype, takes })
             } else if is_column && facts.free != 1 {
-                Some(Mistake::NotColumn { free: facts.free })
+                Some(OperandMistake::NotColumn { free: facts.free })
             } else {
                 None
             }
         }
         (Kind::Tile(_) | Kind::Column(_), Arg::Float(_) | Arg::Int(_) | Arg::Uint(_) | Arg::Bool(_)) => {
-            Some(Mistake::NeedsTile)
+            Some(OperandMistake::NeedsTile)
         }
         (
             Kind::ColumnOrScalar(_) | Kind::TileOrScalar(_) | Kind::Scalar,
@@ -175,7 +174,7 @@ fn check_operand(case: &mut Case, position: usize) {
         ) => None,
         (Kind::Alu(takes), Arg::Alu(op)) => {
             let operator = op.name();
-            (!takes.contains(op)).then_some(Mistake::WrongOperator { operator, takes })
+            (!takes.contains(op)).then_some(OperandMistake::WrongOperator { operator, takes })
         }
         (Kind::Act, Arg::Act(_))
         | (Kind::ReduceCmd, Arg::ReduceCmd(_))
@@ -185,16 +184,11 @@ fn check_operand(case: &mut Case, position: usize) {
         | (Kind::Axes, Arg::Axes(_))
         | (Kind::Pair, Arg::Pair(..))
         | (Kind::Accumulate, Arg::Accumulate(_)) => None,
-        _ => Some(Mistake::WrongOperand),
+        _ => Some(OperandMistake::WrongKind),
     };
     if let Some(mistake) = mistake {
         case.report(position, mistake);
     }
-}
-
-/// A unary operator leaves the operand after it out.
-fn follows_unary_operator(case: &Case, position: usize) -> bool {
-    matches!(case.inst.args[position - 1], Arg::Alu(op) if op.facts().unary)
 }
 
 #[cold]
@@ -236,7 +230,7 @@ impl<'p> Errors<'p> {
         self.count += 1;
         let span = self.program.span(inst.loc);
         if let Some(span) = span {
-            let key = (report::code(&mistake), position, span);
+            let key = (mistake.code(), position, span);
             if let Some(&known) = self.known.get(&key) {
                 self.list[known].place.more += 1;
                 return;
@@ -246,7 +240,7 @@ impl<'p> Errors<'p> {
         let row = inst.op.row();
         self.list.push(Error {
             subject: Subject::Inst {
-                op: row.name,
+                op: inst.op,
                 operand: position.map(|it| row.operands[it].name),
             },
             place: self.place(inst.loc, text::print_inst(self.program, inst)),
@@ -254,13 +248,13 @@ impl<'p> Errors<'p> {
         });
     }
 
-    fn add_buffer(&mut self, buffer: &Buffer, mistake: Mistake) {
+    fn add_buffer(&mut self, buffer: &Buffer, mistake: impl Into<Mistake>) {
         self.count += 1;
         let name = buffer.name.to_string();
         self.list.push(Error {
             place: self.place(buffer.loc, name.clone()),
             subject: Subject::Buffer(name),
-            mistake,
+            mistake: mistake.into(),
         });
     }
 

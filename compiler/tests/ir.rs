@@ -94,14 +94,14 @@ fn unannounced(sources: &Sources, file: FileId, found: &[Diagnostic]) -> Vec<Str
 
 fn check_snapshot(folder: &str, path: &Path, shown: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(format!("../../tests/snapshots/{folder}"));
+    settings.set_snapshot_path("../../tests/snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let name = path
         .file_stem()
         .expect("a listed file has a name")
         .to_string_lossy();
-    settings.bind(|| insta::assert_snapshot!(name.as_ref(), shown));
+    settings.bind(|| insta::assert_snapshot!(format!("{folder}__{name}"), shown));
 }
 
 #[test]

@@ -1,9 +1,24 @@
-//! What can be wrong with an instruction.
+//! Broken rules: what is wrong, where, and how it is said.
 //!
-//! One variant of [`Mistake`] per rule, with the numbers that its message needs; the wording stands in `report.rs`.
+//! The mistakes stand in groups, one file each, with the numbers that a message needs and the words beside them. This file
+//! puts the words into a diagnostic: the label at the instruction, or its IR text when it has no place in a source.
 
-use crate::dtype::Dtype;
-use crate::isa::{AluSet, DtypeSet, Engine, Generation, Memory};
+mod agreement;
+mod array;
+mod operand;
+mod operator;
+mod region;
+mod view;
+
+pub use agreement::{AgreementMistake, CountOf};
+pub use array::{ArrayMistake, PeSide};
+pub use operand::OperandMistake;
+pub use operator::OperatorMistake;
+pub use region::{RegionAxis, RegionMistake};
+pub use view::{Axis, ViewMistake};
+
+use crate::diagnostic::{Diagnostic, Report};
+use crate::isa::{Op, Row};
 use crate::source::Span;
 
 /// A broken rule, and where.
@@ -18,21 +33,18 @@ pub struct Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An instruction and, unless the mistake is of the whole instruction, one of its operands.
-    Inst {
-        op: &'static str,
-        operand: Option<&'static str>,
-    },
+    Inst { op: Op, operand: Option<&'static str> },
     /// A buffer by name.
     Buffer(String),
 }
 
-/// Where a mistake is. A loop that makes the same mistake in each iteration makes one error.
+/// Where a mistake is. A loop that makes one mistake in each iteration makes one error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub span: Option<Span>,
     /// The calls around it, innermost first.
     pub callers: Vec<Span>,
-    /// IR text of the first instruction that makes the mistake, or of the buffer.
+    /// IR text of the first instruction that makes the mistake, or the name of the buffer.
     pub text: String,
     /// How many more instructions of the same source place make the mistake.
     pub more: u64,
@@ -40,251 +52,159 @@ pub struct Place {
     pub is_loop: bool,
 }
 
-/// What a size counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    Partitions,
-    /// Elements in each partition; all elements in HBM.
-    Elements,
+macro_rules! groups {
+    ($( $(#[$doc:meta])* $group:ident $mistake:ident; )*) => {
+        /// Every rule that can be broken, in groups.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Mistake { $( $(#[$doc])* $group($mistake) ),* }
+
+        $( impl From<$mistake> for Mistake {
+            fn from(mistake: $mistake) -> Mistake {
+                Mistake::$group(mistake)
+            }
+        } )*
+
+        impl Mistake {
+            /// The stable word for it.
+            pub fn code(&self) -> &'static str {
+                match self { $( Mistake::$group(it) => it.code() ),* }
+            }
+
+            fn words(&self, about: &About) -> Words {
+                match self { $( Mistake::$group(it) => it.words(about) ),* }
+            }
+        }
+    };
 }
 
-/// Every rule that can be broken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mistake {
-    // The instruction as a whole.
-    UnsupportedInstruction {
-        since: Generation,
-        target: &'static str,
-    },
-    WrongEngine {
-        engine: Engine,
-        takes: &'static [Engine],
-    },
-
-    // One operand.
-    MissingOperand,
-    WrongOperand,
-    /// A number where only a tile will do.
-    NeedsTile,
-    WrongMemory {
-        memory: Memory,
-        takes: &'static [Memory],
-    },
-    WrongDtype {
-        dtype: Dtype,
-        takes: DtypeSet,
-    },
-    WrongOperator {
-        operator: &'static str,
-        takes: AluSet,
-    },
-    NotColumn {
-        free: u64,
-    },
-    EmptyView,
-    OutOfBounds {
-        axis: Axis,
-        first: i64,
-        last: i64,
-        size: u64,
-        buffer: String,
-    },
-    TooManyPartitions {
-        partitions: u32,
-        limit: u32,
-    },
-    TooManyDims {
-        dims: usize,
-        limit: usize,
-    },
-    TooManyElements {
-        free: u64,
-        limit: u64,
-        memory: Memory,
-    },
-    StrideTooLarge {
-        stride: u64,
-        limit: u32,
-    },
-    StartPartition {
-        start: u32,
-        partitions: u32,
-        legal: &'static [u32],
-    },
-
-    // Operands against each other.
-    PartitionMismatch {
-        partitions: u32,
-        dst: u32,
-    },
-    ElementCountMismatch {
-        axis: CountOf,
-        count: u64,
-        dst: u64,
-    },
-    BothInPsum {
-        first: &'static str,
-        second: &'static str,
-    },
-    DtypeMismatch {
-        dtype: Dtype,
-        other: &'static str,
-        other_dtype: Dtype,
-    },
-    /// A transfer whose source and destination overlap partly.
-    OverlappingOperands {
-        other: &'static str,
-    },
-    /// Several results for one element.
-    RepeatedDestination {
-        times: u32,
-    },
-
-    // Matmul and transposes.
-    TileTooLarge {
-        axis: Axis,
-        size: u64,
-        limit: u64,
-    },
-    MatmulContraction {
-        stationary: u32,
-        moving: u32,
-    },
-    MatmulDestination {
-        partitions: u32,
-        free: u64,
-        m: u64,
-        n: u64,
-    },
-    MatmulDtypes {
-        stationary: Dtype,
-        moving: Dtype,
-    },
-    PsumBankCrossed {
-        first: u64,
-        end: u64,
-        bank_bytes: u32,
-    },
-    PeTileIncomplete {
-        given: &'static str,
-        missing: &'static str,
-    },
-    PeTileSize {
-        size: u8,
-        legal: &'static [u8],
-    },
-    PeTilePosition {
-        position: u8,
-        size: u8,
-        limit: u32,
-    },
-    PeTileTooSmall {
-        axis: PeAxis,
-        needs: u64,
-        size: u8,
-    },
-    /// After placing: the tile lies on other partitions than its part of the PE array.
-    PeTileElsewhere {
-        start: u32,
-        position: u8,
-    },
-    TransposeDestination {
-        partitions: u32,
-        free: u64,
-        needs_partitions: u64,
-        needs_free: u64,
-    },
-    TransposeRank {
-        rank: usize,
-    },
-    TransposeShape {
-        dst: Vec<u32>,
-        needs: Vec<u32>,
-    },
-
-    // Operators and immediates.
-    ReduceAxes {
-        axes: Vec<u32>,
-        rank: usize,
-    },
-    PatternCount {
-        product: u64,
-        free: u64,
-    },
-    OperatorClassesMixed {
-        bits: &'static str,
-        arithmetic: &'static str,
-    },
-    BitsNeedIntegers {
-        operator: &'static str,
-        found: &'static str,
-    },
-    OperatorEngine {
-        operator: &'static str,
-        engine: Engine,
-        needs: Engine,
-    },
-    UnaryTakesNoOperand {
-        operator: &'static str,
-    },
-    OperandWithoutOperator {
-        operator: &'static str,
-    },
-    NegateNeedsArithmetic {
-        operator: &'static str,
-    },
-    BiasWithReciprocal,
-    ReduceNeedsOperator,
-    ReduceCommand {
-        command: &'static str,
-    },
-    MemsetValue {
-        dtype: Dtype,
-    },
-    GpsimdPsum,
-
-    // Regions.
-    RegionOutside {
-        memory: Memory,
-        axis: RegionAxis,
-        end: u64,
-        limit: u64,
-    },
-    RegionSize {
-        axis: RegionAxis,
-        has: u64,
-        needs: u64,
-    },
-    RegionMisaligned {
-        start: u32,
-        align: u32,
-    },
-    RegionKind {
-        memory: Memory,
-    },
+groups! {
+    /// The engine, and each operand for itself.
+    Operand OperandMistake;
+    /// A view, whatever it is used for.
+    View ViewMistake;
+    /// Operands against each other.
+    Agreement AgreementMistake;
+    /// Matmuls and transposes.
+    Array ArrayMistake;
+    /// Operators, patterns and immediates.
+    Operator OperatorMistake;
+    /// Places of buffers.
+    Region RegionMistake;
 }
 
-/// What a count of elements is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountOf {
-    /// Each partition.
-    Partition,
-    /// The whole tile.
-    Tile,
-    /// Each partition, after the reduced axes are gone.
-    Reduced,
+/// What the words of a mistake need to know of its subject.
+struct About<'e> {
+    /// The instruction's row; `None` for a buffer.
+    row: Option<&'static Row>,
+    /// The instruction's name, or the buffer's.
+    op: &'e str,
+    /// The operand's name, or `op` when the mistake is of the whole.
+    name: &'e str,
 }
 
-/// A side of the PE array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeAxis {
-    Rows,
-    Columns,
+/// A message in parts.
+struct Words {
+    message: String,
+    label: String,
+    rule: Option<String>,
+    help: Option<String>,
 }
 
-/// What a region is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegionAxis {
-    Partitions,
-    Bytes,
+fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
+    Words {
+        message: message.into(),
+        label: label.into(),
+        rule: None,
+        help: None,
+    }
+}
+
+impl Words {
+    /// Adds the hardware rule.
+    fn rule(mut self, rule: impl Into<String>) -> Words {
+        self.rule = Some(rule.into());
+        self
+    }
+
+    /// Adds the edit.
+    fn help(mut self, help: impl Into<String>) -> Words {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl Report for Error {
+    fn report(&self) -> Diagnostic {
+        let about = match &self.subject {
+            Subject::Inst { op, operand } => About {
+                row: Some(op.row()),
+                op: op.name(),
+                name: operand.unwrap_or(op.name()),
+            },
+            Subject::Buffer(name) => About {
+                row: None,
+                op: name,
+                name,
+            },
+        };
+        let words = self.mistake.words(&about);
+        let mut diagnostic = Diagnostic::error(self.mistake.code(), words.message);
+        match self.place.span {
+            Some(span) => diagnostic = diagnostic.at(span, words.label),
+            None => diagnostic = diagnostic.note(format!("in `{}`", self.place.text)),
+        }
+        for &caller in &self.place.callers {
+            diagnostic = diagnostic.because(caller, "called from here");
+        }
+        if let Some(rule) = words.rule {
+            diagnostic = diagnostic.note(rule);
+        }
+        if self.place.more > 0 {
+            let what = if self.place.is_loop {
+                "iteration"
+            } else {
+                "instruction"
+            };
+            let of = if self.place.is_loop {
+                "of the loop"
+            } else {
+                "made here"
+            };
+            diagnostic = diagnostic.note(format!("and {} {of}", more(self.place.more, what)));
+        }
+        match words.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    }
+}
+
+fn more(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 more {noun}"),
+        _ => format!("{count} more {noun}s"),
+    }
+}
+
+/// `1 element`, `2 elements`.
+fn plural(count: impl Into<u64>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn alternatives(items: impl Iterator<Item = impl ToString>) -> String {
+    let mut items: Vec<String> = items.map(|it| it.to_string()).collect();
+    match items.pop() {
+        Some(last) if !items.is_empty() => format!("{} or {last}", items.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// `(2, 3)`
+fn tuple(items: &[u32]) -> String {
+    let items: Vec<String> = items.iter().map(u32::to_string).collect();
+    format!("({})", items.join(", "))
 }

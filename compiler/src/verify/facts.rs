@@ -3,7 +3,7 @@
 //! Programs of unrolled loops use a view many times, and most rules only compare counts, so instructions are verified
 //! from these few words instead of from the views.
 
-use super::error::{Axis, Mistake};
+use super::error::{Axis, ViewMistake};
 use crate::dtype::Dtype;
 use crate::ir::{Buffer, Dim, Program, View};
 use crate::isa::Memory;
@@ -144,31 +144,33 @@ fn may_start(view: &View, buffer: &Buffer, target: &Target) -> bool {
 }
 
 /// Every rule of views that this one breaks.
-pub fn mistakes(view: &View, facts: &Facts, program: &Program) -> Vec<Mistake> {
+pub fn mistakes(view: &View, facts: &Facts, program: &Program) -> Vec<ViewMistake> {
     let buffer = &program[view.buffer];
     if facts.free == 0 || facts.partitions == 0 {
-        return vec![Mistake::EmptyView];
+        return vec![ViewMistake::Empty];
     }
     let mut mistakes = Vec::new();
     let first = i64::from(view.partition);
     let last = first + i64::from(facts.partitions) - 1;
     if facts.memory.is_on_chip() && last >= i64::from(buffer.partitions()) {
-        mistakes.push(Mistake::OutOfBounds {
+        mistakes.push(ViewMistake::OutOfBounds {
             axis: Axis::Partitions,
             first,
             last,
             size: buffer.partitions().into(),
+            memory: facts.memory,
             buffer: buffer.name.to_string(),
         });
     }
     let size = buffer.bytes() / u64::from(view.dtype.size());
     let (first, last) = extent(view.offset, walked_dims(view, facts.memory));
     if first < 0 || u64::try_from(last).is_ok_and(|it| it >= size) {
-        mistakes.push(Mistake::OutOfBounds {
+        mistakes.push(ViewMistake::OutOfBounds {
             axis: Axis::Elements,
             first,
             last,
             size,
+            memory: facts.memory,
             buffer: buffer.name.to_string(),
         });
     }
@@ -176,30 +178,30 @@ pub fn mistakes(view: &View, facts: &Facts, program: &Program) -> Vec<Mistake> {
 }
 
 /// Every rule of the engines' access patterns that this view breaks.
-pub fn pattern_mistakes(view: &View, facts: &Facts, program: &Program, target: &Target) -> Vec<Mistake> {
+pub fn pattern_mistakes(view: &View, facts: &Facts, program: &Program, target: &Target) -> Vec<ViewMistake> {
     let buffer = &program[view.buffer];
     let mut mistakes = Vec::new();
     let (dims, widest) = merged(walked_dims(view, facts.memory));
     if dims > target.free_dims_max {
         let limit = target.free_dims_max;
-        mistakes.push(Mistake::TooManyDims { dims, limit });
+        mistakes.push(ViewMistake::TooManyDims { dims, limit });
     }
     if widest > u64::from(target.stride_max) {
-        mistakes.push(Mistake::StrideTooLarge {
+        mistakes.push(ViewMistake::StrideTooLarge {
             stride: widest,
             limit: target.stride_max,
         });
     }
     let limit = elements_max(facts.memory, target);
     if facts.free > limit {
-        mistakes.push(Mistake::TooManyElements {
+        mistakes.push(ViewMistake::TooManyElements {
             free: facts.free,
             limit,
             memory: facts.memory,
         });
     }
     if !may_start(view, buffer, target) && facts.partitions <= target.partitions {
-        mistakes.push(Mistake::StartPartition {
+        mistakes.push(ViewMistake::StartPartition {
             start: u32::from(view.partition) + buffer.request.map_or(0, |it| it.partition),
             partitions: facts.partitions,
             legal: target.legal_starts(facts.partitions),

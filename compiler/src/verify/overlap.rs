@@ -5,7 +5,7 @@
 //! identity has no meaning. Only overlap that is certain is reported; interleaved patterns pass.
 
 use super::Case;
-use super::error::Mistake;
+use super::error::AgreementMistake;
 use super::facts::{extent, merged, walked_dims};
 use crate::ir::{Dim, View};
 use crate::isa::{Access, Arg, Memory, Op, Unit};
@@ -20,7 +20,7 @@ pub fn check(case: &mut Case) {
     if moves_freely || case.inst.op == Op::NcMatmul {
         let repeated = dst.dims().iter().find(|it| it.stride == 0 && it.count > 1);
         if let Some(times) = repeated.map(|it| it.count) {
-            case.report(0, Mistake::RepeatedDestination { times });
+            case.report(0, AgreementMistake::RepeatedDestination { times });
         }
     }
     for position in 1..case.row.operands.len() {
@@ -38,7 +38,7 @@ pub fn check(case: &mut Case) {
         let moves = moves_freely || view.partition != dst.partition;
         if moves && certainly_overlap(&view, &dst, memory) {
             let other = case.row.operands[0].name;
-            case.report(position, Mistake::OverlappingOperands { other });
+            case.report(position, AgreementMistake::Overlap { other });
         }
     }
 }

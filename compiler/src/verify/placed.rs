@@ -3,7 +3,7 @@
 //! Takes a program that `verify` accepts and its placement, gives every broken rule of regions, start partitions and PSUM
 //! banks. That buffers which live at the same time lie apart is the placer's own proof, not repeated here.
 
-use super::error::{Error, Mistake, RegionAxis};
+use super::error::{ArrayMistake, Error, RegionAxis, RegionMistake, ViewMistake};
 use super::facts::extent;
 use super::rules::{MOVING, STATIONARY, TILE_POSITION};
 use super::{Case, Errors, facts};
@@ -37,10 +37,10 @@ pub fn verify_placed(program: &Program, placement: &Placement, target: &Target) 
     errors.list
 }
 
-fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<Mistake> {
+fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<RegionMistake> {
     let memory = buffer.memory;
     let outside = |axis, end: u64, limit: u64| {
-        (end > limit).then_some(Mistake::RegionOutside {
+        (end > limit).then_some(RegionMistake::Outside {
             memory,
             axis,
             end,
@@ -48,7 +48,7 @@ fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<Mist
         })
     };
     let size =
-        |axis, has: u64, needs: u64| (has != needs).then_some(Mistake::RegionSize { axis, has, needs });
+        |axis, has: u64, needs: u64| (has != needs).then_some(RegionMistake::Size { axis, has, needs });
     let mistakes = match (region, memory) {
         (Region::Hbm { address }, Memory::Hbm) => {
             let end = address.saturating_add(buffer.bytes());
@@ -88,12 +88,16 @@ fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<Mist
                     u64::from(end).saturating_sub(start.into()),
                     buffer.bytes(),
                 ),
-                (start % align != 0).then_some(Mistake::RegionMisaligned { start, align }),
+                (start % align != 0).then_some(RegionMistake::Misaligned { start, align }),
             ]
         }
-        (Region::Hbm { .. } | Region::OnChip { .. }, _) => {
-            [Some(Mistake::RegionKind { memory }), None, None, None, None]
-        }
+        (Region::Hbm { .. } | Region::OnChip { .. }, _) => [
+            Some(RegionMistake::WrongMemory { memory }),
+            None,
+            None,
+            None,
+            None,
+        ],
     };
     mistakes.into_iter().flatten().collect()
 }
@@ -114,7 +118,7 @@ fn check_inst(case: &mut Case, placement: &Placement) {
             if !legal.contains(&start) {
                 case.report(
                     position,
-                    Mistake::StartPartition {
+                    ViewMistake::StartPartition {
                         start,
                         partitions,
                         legal,
@@ -141,7 +145,7 @@ fn one_bank(case: &mut Case, placement: &Placement) {
     if first / u64::from(bank_bytes) != (end - 1) / u64::from(bank_bytes) {
         case.report(
             0,
-            Mistake::PsumBankCrossed {
+            ArrayMistake::BankCrossed {
                 first,
                 end,
                 bank_bytes,
@@ -160,7 +164,7 @@ fn pe_tile(case: &mut Case, placement: &Placement) {
             continue;
         };
         if start != u32::from(position) {
-            case.report(operand, Mistake::PeTileElsewhere { start, position });
+            case.report(operand, ArrayMistake::PeTileElsewhere { start, position });
         }
     }
 }
