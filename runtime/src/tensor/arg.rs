@@ -10,6 +10,7 @@
 //! ```
 
 use super::{Error, Generator, Tensor, archive, npy, safetensor};
+use nk_compiler::directive::split;
 use nk_compiler::dtype::{DTYPES, Dtype};
 use std::fs::File;
 use std::io::BufReader;
@@ -130,7 +131,7 @@ fn parse_nested(text: &str, depth: usize) -> Result<ArgSpec, Error> {
         return parse_generator(text, name, dims, generator).map(ArgSpec::Tensor);
     }
     let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
-    let Some(items) = inside.and_then(split_items) else {
+    let Some(inside) = inside else {
         return Ok(ArgSpec::Literal(text.to_string()));
     };
     if depth == MAX_DEPTH {
@@ -140,7 +141,7 @@ fn parse_nested(text: &str, depth: usize) -> Result<ArgSpec, Error> {
             "write a flatter value",
         ));
     }
-    let items = items
+    let items = split(inside)
         .into_iter()
         .map(|it| parse_nested(it, depth + 1))
         .collect::<Result<Vec<_>, Error>>()?;
@@ -148,36 +149,6 @@ fn parse_nested(text: &str, depth: usize) -> Result<ArgSpec, Error> {
         return Ok(ArgSpec::Literal(text.to_string()));
     }
     Ok(ArgSpec::Tuple(items))
-}
-
-/// The items between the commas of a tuple; `None` when brackets or quotes do not match.
-fn split_items(text: &str) -> Option<Vec<&str>> {
-    let mut items = Vec::new();
-    let mut start = 0;
-    let mut depth = 0usize;
-    let mut quote = None;
-    for (idx, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth = depth.checked_sub(1)?,
-            (None, ',') if depth == 0 => {
-                items.push(&text[start..idx]);
-                start = idx + 1;
-            }
-            _ => {}
-        }
-    }
-    if depth > 0 || quote.is_some() {
-        return None;
-    }
-    // What follows the last comma may be missing.
-    if !text[start..].trim().is_empty() {
-        items.push(&text[start..]);
-    }
-    Some(items)
 }
 
 fn syntax(text: &str, reason: impl Into<String>, instead: impl Into<String>) -> Error {
