@@ -26,12 +26,24 @@ use scan::{scan_fstring, scan_string};
 const MAX_BRACKETS: usize = 200;
 const MAX_BLOCKS: usize = 100;
 
+/// How many errors of one file are kept.
+const MAX_ERRORS: usize = 1000;
+
 /// The tokens of a file, the directives in its comments and what was wrong with it.
 #[derive(Debug, Default)]
 pub struct Lexed {
     pub tokens: Vec<Token>,
     pub directives: Vec<Directive>,
     pub errors: Vec<Error>,
+}
+
+impl Lexed {
+    /// Keeps an error, unless the file is broken all over: one error for each byte would fill the memory.
+    fn report(&mut self, error: Error) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(error);
+        }
+    }
 }
 
 /// The tokens of a whole file.
@@ -43,14 +55,14 @@ pub fn lex(text: &str, file: FileId) -> Lexed {
         0
     };
     let raw = tokens::tokens(text, file, start, text.len());
-    blocks::blocks(text, file, brackets::balance(text, file, raw))
+    blocks::blocks(text, file, brackets::balance(text, file, text.len(), raw))
 }
 
 /// The tokens of one expression, `text[start..end]`: line ends mean nothing in it.
 pub(crate) fn lex_expression(text: &str, file: FileId, start: usize, end: usize) -> Lexed {
     let mut raw = tokens::tokens(text, file, start, end);
     raw.tokens.retain(|it| it.tok != Tok::LineEnd);
-    brackets::balance(text, file, raw)
+    brackets::balance(text, file, end, raw)
 }
 
 /// A token and where it is, in bytes of the file.

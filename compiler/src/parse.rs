@@ -69,7 +69,12 @@ pub fn parse_expr(sources: &Sources, file: FileId) -> Result<Expr, Vec<Error>> {
         Ok(Parsed::Expr(node)) if errors.is_empty() => return Ok(node.tree),
         Err(unexpected) if errors.is_empty() => {
             let whole = Span::new(file, 0, text.len());
-            errors.push(explain::explain(text, whole, &lexed.tokens, &unexpected));
+            errors.push(explain::explain_expression(
+                text,
+                whole,
+                &lexed.tokens,
+                &unexpected,
+            ));
         }
         _ => {}
     }
@@ -110,7 +115,12 @@ fn statement(
             Err(unexpected) => unexpected,
         };
         builder.errors.truncate(n_errors);
-        errors.extend(explain::explain_line(builder, tokens, &unexpected));
+        errors.extend(explain::explain_statement(
+            builder.text,
+            builder.file,
+            tokens,
+            &unexpected,
+        ));
         if errors.len() >= MAX_ERRORS || tokens.len() > *budget {
             return Vec::new();
         }

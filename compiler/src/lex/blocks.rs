@@ -138,7 +138,7 @@ impl Pass<'_> {
         let is_mixed = column.cmp(&level.column) != narrow.cmp(&level.narrow);
         if is_mixed && !self.mixed_tabs {
             self.mixed_tabs = true;
-            self.lexed.errors.push(Error::Tabs {
+            self.lexed.report(Error::Tabs {
                 span: self.line_indentation(first),
             });
         }
@@ -164,7 +164,7 @@ impl Pass<'_> {
                 .filter(|it| it.kind != LevelKind::Refused)
                 .map(|it| it.column)
                 .collect();
-            self.lexed.errors.push(Error::Dedent {
+            self.lexed.report(Error::Dedent {
                 span: self.span(first),
                 column,
                 columns,
@@ -188,7 +188,7 @@ impl Pass<'_> {
             Some(before) if starts_block(before.first.tok) && !before.has_colon => {
                 let newline = self.lexed.tokens.pop().expect("a statement ends in a newline");
                 let header = self.span(before.first).to(self.span(before.last));
-                self.lexed.errors.push(Error::Colon {
+                self.lexed.report(Error::Colon {
                     header,
                     keyword: self.slice(before.first).to_owned(),
                 });
@@ -196,14 +196,14 @@ impl Pass<'_> {
                 self.push(Tok::Newline, newline.end);
             }
             _ => {
-                self.lexed.errors.push(Error::Indent {
+                self.lexed.report(Error::Indent {
                     span: self.line_indentation(first),
                 });
                 level.kind = LevelKind::Refused;
             }
         }
         if level.kind != LevelKind::Refused && self.levels.len() > MAX_BLOCKS {
-            self.lexed.errors.push(Error::TooDeep {
+            self.lexed.report(Error::TooDeep {
                 span: self.span(first),
                 limit: MAX_BLOCKS as u32,
                 what: "blocks nest",
@@ -233,7 +233,7 @@ impl Pass<'_> {
         }
         let header = self.span(before.first).to(self.span(before.last));
         let keyword = self.slice(before.first).to_owned();
-        self.lexed.errors.push(Error::Block {
+        self.lexed.report(Error::Block {
             header,
             keyword,
             next: next.map(|it| self.span(it)),

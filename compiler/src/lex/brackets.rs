@@ -23,8 +23,8 @@ const PAIRS: &[(Tok, Tok)] = &[
 
 const CLOSERS: &[(char, Tok)] = &[(')', Tok::RParen), (']', Tok::RBracket), ('}', Tok::RBrace)];
 
-/// Balances the brackets of every statement.
-pub(super) fn balance(text: &str, file: FileId, raw: Lexed) -> Lexed {
+/// Balances the brackets of every statement; `end` is where the text that was lexed ends.
+pub(super) fn balance(text: &str, file: FileId, end: usize, raw: Lexed) -> Lexed {
     let tokens = Vec::with_capacity(raw.tokens.len() + 16);
     let lexed = Lexed {
         tokens,
@@ -34,6 +34,7 @@ pub(super) fn balance(text: &str, file: FileId, raw: Lexed) -> Lexed {
     let mut pass = Pass {
         text,
         file,
+        end,
         raw: &raw.tokens,
         lexed,
         open: Vec::new(),
@@ -78,6 +79,7 @@ struct Open {
 struct Pass<'s> {
     text: &'s str,
     file: FileId,
+    end: usize,
     raw: &'s [Token],
     lexed: Lexed,
     open: Vec<Open>,
@@ -107,7 +109,7 @@ impl Pass<'_> {
             }
             let Some(next) = self.raw.get(at) else { continue };
             if self.suspicious && next.tok != Tok::LineEnd && self.must_end(first, next, indent) {
-                self.close_all(self.span(next));
+                self.close_all(Some(*next));
                 self.lexed.tokens.push(token);
                 return Ok(at);
             }
@@ -118,8 +120,7 @@ impl Pass<'_> {
         if !self.suspicious {
             return Err(NeverClosed);
         }
-        let end = self.text.len();
-        self.close_all(Span::new(self.file, end, end));
+        self.close_all(None);
         Ok(at)
     }
 
@@ -206,7 +207,10 @@ impl Pass<'_> {
     fn closer(&mut self, token: Token) -> Result<(), NeverClosed> {
         let span = self.span(&token);
         let Some(top) = self.open.last() else {
-            self.lexed.errors.push(Error::NeverOpened { span });
+            self.lexed.report(Error::NeverOpened {
+                span,
+                bracket: self.character(span),
+            });
             return Ok(());
         };
         if closer_of(top.tok) == token.tok {
@@ -217,9 +221,11 @@ impl Pass<'_> {
         if !self.suspicious && between.contains('\n') {
             return Err(NeverClosed);
         }
-        self.lexed.errors.push(Error::Mismatched {
+        self.lexed.report(Error::Mismatched {
             open: top.span,
+            opener: self.character(top.span),
             close: span,
+            closer: self.character(span),
         });
         // The closer belongs to an outer bracket if one has its shape, and otherwise was meant for the innermost.
         let partner = self
@@ -250,13 +256,23 @@ impl Pass<'_> {
     }
 
     /// Ends the statement although brackets are open.
-    fn close_all(&mut self, noticed: Span) {
+    fn close_all(&mut self, noticed: Option<Token>) {
+        let (noticed, at_end) = match noticed {
+            Some(token) => (self.span(&token), false),
+            None => (Span::new(self.file, self.end, self.end), true),
+        };
         let open = self
             .open
             .last()
             .expect("callers check that a bracket is open")
             .span;
-        self.lexed.errors.push(Error::NeverClosed { open, noticed });
+        let bracket = self.character(open);
+        self.lexed.report(Error::NeverClosed {
+            open,
+            bracket,
+            noticed,
+            at_end,
+        });
         let colon = self.take_header_colon();
         let end = self.lexed.tokens.last().map_or(0, |it| it.end);
         while !self.open.is_empty() {
@@ -286,7 +302,7 @@ impl Pass<'_> {
     }
 
     fn too_deep(&mut self, token: Token, limit: u32, what: &'static str) {
-        self.lexed.errors.push(Error::TooDeep {
+        self.lexed.report(Error::TooDeep {
             span: self.span(&token),
             limit,
             what,
@@ -317,6 +333,13 @@ impl Pass<'_> {
 
     fn last_is(&self, is: impl Fn(Tok) -> bool) -> bool {
         self.lexed.tokens.last().is_some_and(|it| is(it.tok))
+    }
+
+    fn character(&self, bracket: Span) -> char {
+        self.text[bracket.range()]
+            .chars()
+            .next()
+            .expect("brackets are one character")
     }
 
     fn span(&self, token: &Token) -> Span {

@@ -8,6 +8,7 @@ use crate::source::Span;
 /// A mistake in the text below the grammar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
+    /// A character that begins no token and is in no name.
     Character {
         span: Span,
         character: char,
@@ -23,17 +24,23 @@ pub enum Error {
     },
     Number {
         span: Span,
+        text: String,
     },
     NeverOpened {
         span: Span,
+        bracket: char,
     },
     NeverClosed {
         open: Span,
+        bracket: char,
         noticed: Span,
+        at_end: bool,
     },
     Mismatched {
         open: Span,
+        opener: char,
         close: Span,
+        closer: char,
     },
     TooDeep {
         span: Span,
@@ -46,6 +53,7 @@ pub enum Error {
     Indent {
         span: Span,
     },
+    /// `columns` are those of the blocks that are open.
     Dedent {
         span: Span,
         column: u32,
@@ -62,36 +70,161 @@ pub enum Error {
     },
 }
 
+/// What people type, or paste from a document, and what Python wants.
+const LOOKALIKES: &[(&str, &str)] = &[
+    ("‘’‚′", "write `'`"),
+    ("“”„″«»", "write `\"`"),
+    ("×∗·", "write `*`"),
+    ("÷", "write `/`"),
+    ("−–—‐", "write `-`"),
+    ("≤", "write `<=`"),
+    ("≥", "write `>=`"),
+    ("≠", "write `!=`"),
+    ("→", "write `->`"),
+    ("…", "write `...`"),
+    ("，、", "write `,`"),
+    ("：", "write `:`"),
+    ("；", "write `;`"),
+    ("（）", "write `(` or `)`"),
+    ("【】［］", "write `[` or `]`"),
+    ("｛｝", "write `{` or `}`"),
+    ("＝", "write `=`"),
+    (
+        "\u{a0}\u{2002}\u{2003}\u{2009}\u{202f}\u{3000}",
+        "write a plain space",
+    ),
+    (
+        "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}",
+        "remove this invisible character",
+    ),
+    ("?", "a conditional expression is `a if test else b`"),
+    ("$", "names have no `$`"),
+    ("`", "strings are quoted with `'` or `\"`"),
+    ("²³", "write `**2` or `**3`"),
+];
+
 impl Report for Error {
     fn report(&self) -> Diagnostic {
         match self {
-            Error::Character { span, character } => {
-                Diagnostic::error("invalid-character", format!("`{character}` begins no token")).at(*span, "")
+            Error::Character { span, character } => invalid_character(*span, *character),
+            Error::Backslash { span } => {
+                Diagnostic::error("invalid-character", "a backslash continues a line only at its end")
+                    .at(*span, "something follows on this line")
+                    .help("remove the backslash or what follows it; inside brackets no backslash is needed")
             }
-            Error::Backslash { span } => Diagnostic::error("invalid-character", "backslash").at(*span, ""),
-            Error::Quote { span, .. } => {
-                Diagnostic::error("unterminated-string", "unterminated string").at(*span, "")
+            Error::Quote { span, quote } if quote.ends_with("\"\"\"") || quote.ends_with("'''") => {
+                Diagnostic::error("unterminated-string", "string is never closed")
+                    .at(*span, "opened here")
+                    .help(format!("close it with `{}`", quote.trim_start_matches(char::is_alphabetic)))
             }
-            Error::Number { span } => Diagnostic::error("invalid-number", "not a number").at(*span, ""),
-            Error::NeverOpened { span } => {
-                Diagnostic::error("unmatched-bracket", "never opened").at(*span, "")
+            Error::Quote { span, quote } => {
+                Diagnostic::error("unterminated-string", "string is not closed before its line ends")
+                    .at(*span, "opened here")
+                    .help(format!(
+                        "close it with `{}`; text over several lines stands between `\"\"\"`",
+                        quote.trim_start_matches(char::is_alphabetic)
+                    ))
             }
-            Error::NeverClosed { open, noticed } => Diagnostic::error("unclosed-bracket", "never closed")
-                .at(*open, "")
-                .because(*noticed, ""),
-            Error::Mismatched { open, close } => Diagnostic::error("mismatched-bracket", "mismatch")
-                .at(*close, "")
-                .because(*open, ""),
+            Error::Number { span, text } => Diagnostic::error("invalid-number", format!("`{text}` is not a number"))
+                .at(*span, "")
+                .note("a name does not begin with a digit; `_` stands single between digits; `0x`, `0o` and `0b` begin numbers of base 16, 8 and 2"),
+            Error::NeverOpened { span, bracket } => {
+                Diagnostic::error("unmatched-bracket", format!("`{bracket}` closes nothing"))
+                    .at(*span, "no bracket is open here")
+                    .help("remove it, or open its partner before")
+            }
+            Error::NeverClosed { open, bracket, noticed, at_end } => {
+                let why = if *at_end { "the file ends here" } else { "this cannot go on inside it" };
+                Diagnostic::error("unclosed-bracket", format!("`{bracket}` is never closed"))
+                    .at(*open, "opened here")
+                    .because(*noticed, why)
+                    .help(format!("add `{}`", partner(*bracket)))
+            }
+            Error::Mismatched { open, opener, close, closer } => {
+                Diagnostic::error("mismatched-bracket", format!("`{closer}` does not close `{opener}`"))
+                    .at(*close, format!("`{}` is wanted here", partner(*opener)))
+                    .because(*open, "opened here")
+            }
             Error::TooDeep { span, limit, what } => {
-                Diagnostic::error("nested-too-deep", format!("{what} more than {limit} deep")).at(*span, "")
+                Diagnostic::error("nested-too-deep", format!("{what} more than {limit} deep"))
+                    .at(*span, "")
+                    .help("split it into parts with names of their own")
             }
-            Error::Tabs { span } => Diagnostic::error("tabs-and-spaces", "tabs").at(*span, ""),
-            Error::Indent { span } => {
-                Diagnostic::error("unexpected-indent", "unexpected indent").at(*span, "")
+            Error::Tabs { span } => {
+                Diagnostic::error("tabs-and-spaces", "tabs and spaces are mixed, so that the indentation is unclear")
+                    .at(*span, "")
+                    .help("indent with spaces only")
             }
-            Error::Dedent { span, .. } => Diagnostic::error("bad-dedent", "dedent").at(*span, ""),
-            Error::Block { header, .. } => Diagnostic::error("missing-block", "block").at(*header, ""),
-            Error::Colon { header, .. } => Diagnostic::error("missing-colon", "colon").at(*header, ""),
+            Error::Indent { span } => Diagnostic::error("unexpected-indent", "unexpected indentation")
+                .at(*span, "deeper than the statement before, which opens no block")
+                .help("begin the line in the same column as the statement before"),
+            Error::Dedent { span, column, columns } => {
+                Diagnostic::error("bad-dedent", format!("indentation of {} belongs to no open block", columns_of(*column)))
+                    .at(*span, "")
+                    .note(format!("blocks are open at {}", open_columns(columns)))
+            }
+            Error::Block { header, keyword, next } => {
+                let diagnostic = Diagnostic::error("missing-block", format!("`{keyword}` needs an indented block"))
+                    .at(*header, "no block follows");
+                let diagnostic = match next {
+                    Some(next) => diagnostic.because(*next, "this line is not indented deeper"),
+                    None => diagnostic,
+                };
+                diagnostic.help("indent the lines that belong to it, or write `pass`")
+            }
+            Error::Colon { header, keyword } => {
+                Diagnostic::error("missing-colon", format!("`:` is missing at the end of the `{keyword}` line"))
+                    .at(Span { start: header.end, ..*header }, "")
+                    .help("add `:`")
+            }
         }
+    }
+}
+
+fn invalid_character(span: Span, character: char) -> Diagnostic {
+    let is_invisible =
+        character.is_control() || character.is_whitespace() || !character.is_ascii() && is_format(character);
+    let shown = match is_invisible {
+        true => format!("U+{:04X}", u32::from(character)),
+        false => character.to_string(),
+    };
+    let diagnostic = Diagnostic::error(
+        "invalid-character",
+        format!("character `{shown}` has no meaning outside strings and comments"),
+    )
+    .at(span, "");
+    match LOOKALIKES.iter().find(|it| it.0.contains(character)) {
+        Some((_, help)) => diagnostic.help(*help),
+        None => diagnostic,
+    }
+}
+
+/// Characters that show as nothing.
+fn is_format(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+fn partner(opener: char) -> char {
+    match opener {
+        '(' => ')',
+        '[' => ']',
+        _ => '}',
+    }
+}
+
+fn columns_of(column: u32) -> String {
+    if column == 1 {
+        "1 column".to_owned()
+    } else {
+        format!("{column} columns")
+    }
+}
+
+fn open_columns(columns: &[u32]) -> String {
+    let columns: Vec<String> = columns.iter().map(u32::to_string).collect();
+    match columns.as_slice() {
+        [one] => format!("column {one}"),
+        [init @ .., last] => format!("columns {} and {last}", init.join(", ")),
+        [] => "no column".to_owned(),
     }
 }

@@ -16,11 +16,11 @@ pub(super) fn tokens(text: &str, file: FileId, start: usize, end: usize) -> Lexe
         let slice = &text[span.range()];
         match tok {
             Ok(Tok::Comment) => lexed.directives.extend(comment::directive(slice, file, start)),
-            Ok(Tok::Name) => name(&mut lexed, span, slice),
-            Ok(tok @ (Tok::Int | Tok::Float | Tok::Imaginary)) => number(&mut lexed, span, tok),
+            Ok(Tok::Name) => name(&mut lexed, span, text),
+            Ok(tok @ (Tok::Int | Tok::Float | Tok::Imaginary)) => number(&mut lexed, span, tok, text),
             Ok(tok) => lexed.tokens.push(Token { tok, start, end }),
             Err(flaw) => {
-                lexed.errors.push(flawed(flaw, span, text, slice));
+                lexed.report(flawed(flaw, span, text, slice));
                 lexed.tokens.push(Token {
                     tok: Tok::Bad,
                     start,
@@ -33,13 +33,13 @@ pub(super) fn tokens(text: &str, file: FileId, start: usize, end: usize) -> Lexe
 }
 
 /// A name, unless it holds a character that is no letter or it is the tail of a number such as `12abc`.
-fn name(lexed: &mut Lexed, span: Span, slice: &str) {
+fn name(lexed: &mut Lexed, span: Span, text: &str) {
     let mut tok = Tok::Name;
-    if let Some(error) = wrong_character(span, slice) {
-        lexed.errors.push(error);
+    if let Some(error) = wrong_character(span, &text[span.range()]) {
+        lexed.report(error);
         tok = Tok::Bad;
     }
-    if !joins_number(lexed, span) {
+    if !joins_number(lexed, span, text) {
         lexed.tokens.push(Token {
             tok,
             start: span.start,
@@ -48,8 +48,8 @@ fn name(lexed: &mut Lexed, span: Span, slice: &str) {
     }
 }
 
-fn number(lexed: &mut Lexed, span: Span, tok: Tok) {
-    if !joins_number(lexed, span) {
+fn number(lexed: &mut Lexed, span: Span, tok: Tok, text: &str) {
+    if !joins_number(lexed, span, text) {
         lexed.tokens.push(Token {
             tok,
             start: span.start,
@@ -59,7 +59,7 @@ fn number(lexed: &mut Lexed, span: Span, tok: Tok) {
 }
 
 /// Reports a token that touches the number before it: `12abc`, `0b12`, `1__0`, `1.2.3`.
-fn joins_number(lexed: &mut Lexed, span: Span) -> bool {
+fn joins_number(lexed: &mut Lexed, span: Span, text: &str) -> bool {
     let Some(last) = lexed.tokens.last_mut() else {
         return false;
     };
@@ -75,7 +75,10 @@ fn joins_number(lexed: &mut Lexed, span: Span) -> bool {
         start: whole.start,
         end: whole.end,
     };
-    lexed.errors.push(Error::Number { span: whole });
+    lexed.report(Error::Number {
+        span: whole,
+        text: text[whole.range()].to_owned(),
+    });
     true
 }
 

@@ -37,8 +37,8 @@ pub enum Parsed {
 
 /// The state of one parse: the text that tokens are read from, the names met so far, the mistakes found.
 pub struct Builder<'s> {
-    text: &'s str,
-    file: FileId,
+    pub(super) text: &'s str,
+    pub(super) file: FileId,
     names: FxHashSet<Rc<str>>,
     pub errors: Vec<Error>,
     /// How many f-strings the text being parsed lies in.

@@ -3,7 +3,8 @@
 use super::{Builder, Deep, Node};
 use crate::ast::{ArgKind, CallArg, Expr};
 use crate::parse::error::Error;
-use std::collections::HashSet;
+use crate::source::Span;
+use std::collections::HashMap;
 
 /// An argument before its keyword is read.
 pub struct Arg {
@@ -60,7 +61,7 @@ impl Builder<'_> {
     fn check_args(&mut self, args: &[CallArg]) {
         let mut keyword = None;
         let mut double_star = None;
-        let mut seen = HashSet::new();
+        let mut seen: HashMap<&str, Span> = HashMap::new();
         for arg in args {
             let span = arg.value.span;
             match &arg.kind {
@@ -77,8 +78,12 @@ impl Builder<'_> {
                 ArgKind::DoubleStar => double_star = double_star.or(Some(span)),
                 ArgKind::Keyword(name) => {
                     keyword = keyword.or(Some(name.span.to(span)));
-                    if !seen.insert(name.name.clone()) {
-                        self.errors.push(Error::RepeatedArgument { name: name.clone() });
+                    match seen.get(&*name.name) {
+                        Some(&first) => self.errors.push(Error::RepeatedArgument {
+                            name: name.clone(),
+                            first,
+                        }),
+                        None => drop(seen.insert(&name.name, name.span)),
                     }
                 }
             }

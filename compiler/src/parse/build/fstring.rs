@@ -6,6 +6,7 @@ use super::{Builder, Deep, Node, Parsed};
 use crate::ast::{Expr, ExprKind, FPart};
 use crate::lex::{self, Tok};
 use crate::parse::error::{Error, FStringFlaw};
+use crate::parse::explain::explain_expression;
 use crate::parse::run;
 
 /// How deep f-strings may nest in holes of f-strings: each level is a parse within a parse.
@@ -215,7 +216,7 @@ impl Builder<'_> {
             Ok(Parsed::Expr(node)) => node,
             Ok(Parsed::Block(_)) => nothing,
             Err(unexpected) => {
-                let error = crate::parse::explain::explain(self.text, span, &lexed.tokens, &unexpected);
+                let error = explain_expression(self.text, span, &lexed.tokens, &unexpected);
                 self.errors.push(error);
                 nothing
             }

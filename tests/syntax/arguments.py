@@ -1,0 +1,7 @@
+f(a=1, 2)
+f(**k, *a)
+f(a=1, a=2)
+f(x for x in y, 1)
+f(a, , b)
+f(a b)
+f(a, b=)

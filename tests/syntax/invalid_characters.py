@@ -1,0 +1,10 @@
+a = “text”
+b = 2 × 3
+c = a – b
+d = x²
+e = a ? b
+f = $x
+g = 1 # fine: × “ ”
+h = "fine: × “ ”"
+größe = 3
+k = a \ b
