@@ -15,12 +15,14 @@ pub fn matmul(core: &mut Core, args: &Args, first: &[FirstWrite]) {
     if *accumulate == Accumulate::Auto {
         // Adding onto -0 is the same as overwriting, whatever the sum.
         for range in first {
-            for byte in (range.start..range.end).step_by(4) {
-                let at = core
-                    .memory
-                    .layout
-                    .offset(Space::Psum, range.partition.into(), byte.into());
-                core.memory.set_word(at, 4, (-0.0f32).to_bits());
+            for partition in range.first_partition..range.end_partition {
+                for byte in (range.start..range.end).step_by(4) {
+                    let at = core
+                        .memory
+                        .layout
+                        .offset(Space::Psum, partition.into(), byte.into());
+                    core.memory.set_word(at, 4, (-0.0f32).to_bits());
+                }
             }
         }
     }
