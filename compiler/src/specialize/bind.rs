@@ -396,10 +396,12 @@ fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
         *slot = Some(value);
     }
     let mut extra = Vec::new();
-    for (name, value) in args.keywords {
+    let (spans, whole) = (args.keyword_spans, args.span);
+    for (idx, (name, value)) in args.keywords.into_iter().enumerate() {
+        let span = spans.get(idx).copied().unwrap_or(whole);
         if let Some(at) = row.position(&name) {
             if given[at].is_some() {
-                return Err(Error::new(Mistake::RepeatedArgument { name }, args.span));
+                return Err(Error::new(Mistake::RepeatedArgument { name }, span));
             }
             given[at] = Some(value);
         } else if row.call_only.contains(&&*name) || matches!(&*name, "name" | "mask" | "dtype") {
@@ -411,7 +413,7 @@ fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
                 .map(|it| it.name)
                 .chain(row.call_only.iter().copied())
                 .chain(["name"]);
-            return Err(unexpected(&format!("nisa.{}", row.name), &name, known, args.span));
+            return Err(unexpected(&format!("nisa.{}", row.name), &name, known, span));
         }
     }
     Ok((given, extra))

@@ -355,11 +355,7 @@ fn extreme(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Resu
         let rank = match &key {
             Some(key) => this.call(
                 key,
-                CallArgs {
-                    positional: vec![item.clone()],
-                    keywords: Vec::new(),
-                    span,
-                },
+                CallArgs::of(vec![item.clone()], span),
             )?,
             None => item.clone(),
         };
@@ -535,11 +531,7 @@ fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             let call = |it| {
                 this.call(
                     &callee,
-                    CallArgs {
-                        positional: it,
-                        keywords: Vec::new(),
-                        span,
-                    },
+                    CallArgs::of(it, span),
                 )
             };
             rows.into_iter().map(call).collect::<Result<_>>()?
@@ -566,11 +558,7 @@ fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
                             Value::None => item.clone(),
                             callee => this.call(
                                 callee,
-                                CallArgs {
-                                    positional: vec![item.clone()],
-                                    keywords: Vec::new(),
-                                    span,
-                                },
+                                CallArgs::of(vec![item.clone()], span),
                             )?,
                         };
                         if this.truth(&verdict, span)? {
@@ -603,11 +591,7 @@ pub fn sorted(
         let rank = match &key {
             Some(key) => this.call(
                 key,
-                CallArgs {
-                    positional: vec![item.clone()],
-                    keywords: Vec::new(),
-                    span,
-                },
+                CallArgs::of(vec![item.clone()], span),
             )?,
             None => item.clone(),
         };

@@ -27,11 +27,7 @@ impl Evaluator<'_> {
                 keywords.extend(args.keywords);
                 self.call(
                     &partial.callee,
-                    CallArgs {
-                        positional,
-                        keywords,
-                        span: args.span,
-                    },
+                    CallArgs::with(positional, keywords, args.span),
                 )
             }
             Value::Method(method) => self.call_method(&method.0, &method.1, args),
@@ -73,11 +69,7 @@ impl Evaluator<'_> {
         for decorator in function.decorators.iter().rev() {
             match self.eval(decorator, frame) {
                 Ok(Value::Function(outer)) => {
-                    let args = CallArgs {
-                        positional: vec![value],
-                        keywords: Vec::new(),
-                        span: decorator.span,
-                    };
+                    let args = CallArgs::of(vec![value], decorator.span);
                     value = self.call_closure(&outer, args)?;
                 }
                 Ok(Value::Partial(_)) => {
@@ -252,12 +244,14 @@ impl CallArgs {
         for (slot, value) in out.iter_mut().zip(self.positional) {
             *slot = Some(value);
         }
-        for (name, value) in self.keywords {
+        let (spans, whole) = (self.keyword_spans, self.span);
+        for (idx, (name, value)) in self.keywords.into_iter().enumerate() {
+            let span = spans.get(idx).copied().unwrap_or(whole);
             let Some(at) = names.iter().position(|it| **it == *name) else {
-                return Err(unexpected(function, &name, names.iter().copied(), self.span));
+                return Err(unexpected(function, &name, names.iter().copied(), span));
             };
             if out[at].is_some() {
-                return Err(Error::new(Mistake::RepeatedArgument { name }, self.span));
+                return Err(Error::new(Mistake::RepeatedArgument { name }, span));
             }
             out[at] = Some(value);
         }

@@ -17,8 +17,21 @@ use std::rc::Rc;
 pub struct CallArgs {
     pub positional: Vec<Value>,
     pub keywords: Vec<(Rc<str>, Value)>,
+    /// Where each keyword was written; missing for those that no source wrote.
+    pub keyword_spans: Vec<Span>,
     /// The whole call.
     pub span: Span,
+}
+
+impl CallArgs {
+    /// Positional arguments only.
+    pub fn of(positional: Vec<Value>, span: Span) -> CallArgs {
+        CallArgs::with(positional, Vec::new(), span)
+    }
+
+    pub fn with(positional: Vec<Value>, keywords: Vec<(Rc<str>, Value)>, span: Span) -> CallArgs {
+        CallArgs { positional, keywords, keyword_spans: Vec::new(), span }
+    }
 }
 
 impl Evaluator<'_> {
@@ -254,11 +267,7 @@ impl Evaluator<'_> {
     }
 
     pub fn eval_args(&mut self, args: &[CallArg], frame: &Rc<Frame>, span: Span) -> Result<CallArgs> {
-        let mut out = CallArgs {
-            positional: Vec::with_capacity(args.len()),
-            keywords: Vec::new(),
-            span,
-        };
+        let mut out = CallArgs::of(Vec::with_capacity(args.len()), span);
         for arg in args {
             let value = self.eval(&arg.value, frame)?;
             match &arg.kind {
@@ -272,6 +281,8 @@ impl Evaluator<'_> {
                             name.span,
                         ));
                     }
+                    out.keyword_spans.resize(out.keywords.len(), span);
+                    out.keyword_spans.push(name.span.to(arg.value.span));
                     out.keywords.push((name.name.clone(), value));
                 }
                 ArgKind::Star => out.positional.extend(self.iterate(&value, arg.value.span)?),

@@ -169,11 +169,7 @@ pub fn function(name: &str, args: Vec<Value>, span: Span, this: &mut Evaluator<'
     call(
         this,
         &name.into(),
-        CallArgs {
-            positional: args,
-            keywords: Vec::new(),
-            span,
-        },
+        CallArgs::of(args, span),
     )
 }
 

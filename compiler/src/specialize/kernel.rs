@@ -242,11 +242,7 @@ impl Evaluator<'_> {
         };
         let value = self.call_closure(
             &closure,
-            CallArgs {
-                positional: Vec::new(),
-                keywords,
-                span: function.header,
-            },
+            CallArgs::with(Vec::new(), keywords, function.header),
         );
         // The frame of the kernel itself says nothing that the label does not.
         let value = value.map_err(|mut it| {
@@ -394,11 +390,7 @@ impl Evaluator<'_> {
         let value = self
             .call_closure(
                 &closure,
-                CallArgs {
-                    positional: Vec::new(),
-                    keywords,
-                    span,
-                },
+                CallArgs::with(Vec::new(), keywords, span),
             )
             .map_err(|mut it| {
                 it.trace.pop();

@@ -367,11 +367,7 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
             for item in items {
                 total = this.call(
                     &callee,
-                    CallArgs {
-                        positional: vec![total, item],
-                        keywords: Vec::new(),
-                        span,
-                    },
+                    CallArgs::of(vec![total, item], span),
                 )?;
             }
             Ok(total)

@@ -1,0 +1,260 @@
+//! Every kernel file of the repository, run as a user would: examples, test kernels, broken kernels, and the command.
+//!
+//! A new case is a new file; no Rust is added. `# nk:` directives say what to run and what to expect, `# error: CODE` on
+//! a line says what must be reported there.
+
+use nk_compiler::diagnostic::{Diagnostic, Severity, render};
+use nk_compiler::source::Sources;
+use nk_compiler::{Compiled, lex, target, text};
+use nk_runtime::Emulator;
+use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
+use nk_runtime::tensor::Tolerance;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The files of a folder with an ending, sorted.
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).expect("the folder exists");
+    let paths = entries.map(|it| it.expect("the folder is readable").path());
+    let mut paths: Vec<PathBuf> = paths.filter(|it| it.extension().is_some_and(|it| it == ending)).collect();
+    paths.sort();
+    paths
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(|it| it.to_str()).expect("test files have plain names")
+}
+
+/// The evaluator's frames are deep in unoptimised builds, so each case runs on a thread with the command's stack.
+fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(work).expect("a thread starts");
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn settings() -> Settings {
+    Settings { target: &target::TARGETS[0], params: Vec::new(), root: None }
+}
+
+fn open(sources: &mut Sources, path: &Path) -> Result<Session, Vec<Diagnostic>> {
+    let shown = path.to_str().expect("test paths are UTF-8");
+    Session::open(sources, shown, settings()).map_err(|it| it.diagnostics)
+}
+
+fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
+    let tolerance = Tolerance { rtol: None, atol: None };
+    RunOptions { order, emulator, out: None, expectations: Vec::new(), tolerance }
+}
+
+fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
+    let mut sources = Sources::new();
+    let fail = |diagnostics: &[Diagnostic], sources: &Sources| -> ! { panic!("{}", render(diagnostics, sources)) };
+    let session = open(&mut sources, path).unwrap_or_else(|it| fail(&it, &sources));
+    let jobs = session.jobs(None, &[], &[]).unwrap_or_else(|it| fail(&it.diagnostics, &sources));
+    let options = options(emulator, order);
+    let mut outcomes = Vec::new();
+    for job in jobs {
+        match session.run(&mut sources, &job, &options) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(failure) => fail(&failure.diagnostics, &sources),
+        }
+    }
+    outcomes
+}
+
+/// The bits of every result, for comparing emulators and orders.
+fn bits(outcomes: &[Outcome]) -> Vec<(String, Vec<u8>)> {
+    let results = outcomes.iter().flat_map(|it| it.results.iter().chain(&it.mutated));
+    results.map(|it| (it.name.clone(), it.tensor.bytes().to_vec())).collect()
+}
+
+fn kernels_agree(paths: Vec<PathBuf>, at_least: usize) {
+    assert!(paths.len() >= at_least, "only {} kernel files were found", paths.len());
+    for path in paths {
+        with_stack(move || {
+            let outcomes = run(&path, Emulator::Jit, RunOrder::Program);
+            for outcome in &outcomes {
+                assert!(!outcome.checks.is_empty(), "{path:?}: {} checks nothing", outcome.kernel);
+                for check in &outcome.checks {
+                    let found = &check.check;
+                    assert!(check.ok(), "{path:?}: {} of {}: {found:?}", check.result, outcome.kernel);
+                }
+            }
+            let want = bits(&outcomes);
+            let others = [
+                (Emulator::Reference, RunOrder::Program),
+                (Emulator::Jit, RunOrder::Engines),
+                (Emulator::Jit, RunOrder::Random { seed: 1 }),
+                (Emulator::Jit, RunOrder::Random { seed: 2 }),
+            ];
+            for (emulator, order) in others {
+                let got = bits(&run(&path, emulator, order));
+                assert!(got == want, "{path:?}: {emulator:?} in order {order:?} gives other bits");
+            }
+        });
+    }
+}
+
+#[test]
+fn examples_match_their_references_in_every_order() {
+    kernels_agree(files("examples", "nk"), 9);
+}
+
+#[test]
+fn test_kernels_match_their_references_in_every_order() {
+    kernels_agree(files("tests/kernels", "py"), 3);
+}
+
+/// Everything that is said about a file: while it is parsed, or while its runs are compiled.
+fn diagnose(path: &Path) -> (Vec<Diagnostic>, Sources) {
+    let mut sources = Sources::new();
+    let session = match open(&mut sources, path) {
+        Ok(it) => it,
+        Err(diagnostics) => return (diagnostics, sources),
+    };
+    let mut all = Vec::new();
+    match session.jobs(None, &[], &[]) {
+        Err(failure) => all.extend(failure.diagnostics),
+        Ok(jobs) => {
+            for job in jobs {
+                match session.compile(&mut sources, &job, &[]) {
+                    Ok(compiled) => all.extend(compiled.warnings),
+                    Err(failure) => all.extend(failure.diagnostics),
+                }
+            }
+        }
+    }
+    (all, sources)
+}
+
+#[test]
+fn broken_kernels_are_reported_at_their_lines() {
+    let paths = files("tests/errors", "py");
+    assert!(paths.len() >= 17, "only {} broken kernels were found", paths.len());
+    for path in paths {
+        let case = path.clone();
+        let (found, shown) = with_stack(move || {
+            let (diagnostics, sources) = diagnose(&case);
+            let place = |it: &Diagnostic| {
+                let span = it.primary_span().expect("every message has a place");
+                (sources.line_column(span.file, span.start).0, it.severity, it.code.to_string())
+            };
+            let found: Vec<(usize, Severity, String)> = diagnostics.iter().map(place).collect();
+            // Paths differ between machines; the name of the file does not.
+            let shown = render(&diagnostics, &sources).replace(case.to_str().unwrap(), stem(&case));
+            (found, shown)
+        });
+        let source = std::fs::read_to_string(&path).expect("the test file is readable");
+        let mut expected = lex::expected_diagnostics(&source);
+        let mut errors: Vec<_> = found.into_iter().filter(|it| it.1 == Severity::Error).collect();
+        expected.retain(|it| it.1 == Severity::Error);
+        expected.sort_by_key(|it| it.0);
+        errors.sort_by_key(|it| it.0);
+        assert_eq!(errors, expected, "{path:?}\n{shown}");
+        snapshots().bind(|| insta::assert_snapshot!(format!("error_{}", stem(&path)), shown));
+    }
+}
+
+fn snapshots() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
+#[test]
+fn ir_snapshots_of_examples() {
+    let mut n_snapshots = 0;
+    for path in files("examples", "nk").into_iter().chain(files("tests/kernels", "py")) {
+        let case = path.clone();
+        let texts = with_stack(move || {
+            let mut sources = Sources::new();
+            let session = open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+            let module = session.module().expect("kernel files have a syntax tree");
+            let runs = nk_compiler::directive::runs(module).expect("the directives are well-formed");
+            let jobs = session.jobs(None, &[], &[]).expect("the arguments are well-formed");
+            let mut texts = Vec::new();
+            for (run, job) in runs.iter().zip(&jobs) {
+                if run.snapshots.is_empty() {
+                    continue;
+                }
+                let compiled = session.compile(&mut sources, job, &[]);
+                let compiled = compiled.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
+                for stage in &run.snapshots {
+                    texts.push((format!("{}_{}", run.kernel, stage), stage_text(&compiled, stage)));
+                }
+            }
+            texts
+        });
+        for (name, text) in texts {
+            n_snapshots += 1;
+            snapshots().bind(|| insta::assert_snapshot!(format!("ir_{}_{name}", stem(&path)), text));
+        }
+    }
+    assert!(n_snapshots >= 6, "only {n_snapshots} snapshot directives were found");
+}
+
+fn stage_text(compiled: &Compiled, stage: &str) -> String {
+    let placement = (stage != "program").then_some(&compiled.placement);
+    let schedule = (stage == "schedule").then_some(&compiled.schedule);
+    text::print(&compiled.program, placement, schedule, text::PrintOptions::default())
+}
+
+fn nk(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nk")).args(args).current_dir(root()).output().expect("the command starts")
+}
+
+/// Exit codes and streams are a contract: 1 for a wrong kernel, 2 for usage, the product on stdout.
+#[test]
+fn the_command_answers_bad_input_with_its_exit_code() {
+    let bytes = std::env::temp_dir().join(format!("nk-suite-{}.nk", std::process::id()));
+    let noise: Vec<u8> = (0..4096u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(&bytes, noise).expect("the temporary folder is writable");
+    let bytes = bytes.to_str().expect("temporary paths are UTF-8");
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", "tests/errors/assertion.py"], 1),
+        (&["check", "tests/errors/while_true.py"], 1),
+        (&["check", "tests/errors/infinite_recursion.py"], 1),
+        (&["check", "tests/errors/deep_expression.py"], 1),
+        (&["run", bytes], 1),
+        (&["run", "no/such/file.nk"], 2),
+        (&["run", "examples/softmax.nk", "--arg", "x=@no/such/file.npy"], 2),
+        (&["run", "examples/softmax.nk", "--cores", "2"], 2),
+        (&["check", "examples/softmax.nk", "--spill"], 2),
+        (&["run", "examples/softmax.nk", "--no-such-flag"], 2),
+        (&["fly"], 2),
+        (&["check", "examples/softmax.nk"], 0),
+    ];
+    for (args, code) in cases {
+        let output = nk(args);
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(*code), "nk {args:?}\n{stdout}\n{stderr}");
+        if *code != 0 {
+            assert!(stderr.contains("error"), "nk {args:?} says nothing on stderr: {stderr}");
+        }
+    }
+    std::fs::remove_file(bytes).expect("the temporary file is there");
+}
+
+#[test]
+fn run_prints_one_json_object_and_writes_results() {
+    let out = std::env::temp_dir().join(format!("nk-suite-{}-out", std::process::id()));
+    let folder = out.to_str().expect("temporary paths are UTF-8");
+    let args = ["run", "examples/vector_add.nk", "--format", "json", "--out", folder];
+    let output = nk(&args);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let last = stdout.lines().last().expect("something is printed");
+    let object: serde_json::Value = serde_json::from_str(last).expect("the last line is JSON");
+    let run = object.get("runs").map_or(&object, |it| &it[0]);
+    for field in ["results", "mutated", "checks", "modelled_ns", "compile_ms", "emulate_ms", "io_ms", "seed"] {
+        assert!(run.get(field).is_some(), "no field {field} in {last}");
+    }
+    let written = std::fs::read_dir(&out).expect("the folder was made").count();
+    assert!(written > 0, "no result was written");
+    std::fs::remove_dir_all(&out).expect("the folder is ours");
+}
