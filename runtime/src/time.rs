@@ -35,9 +35,11 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
     let mut dma = DmaEngines::new(target);
     let mut record = Record::new(program.insts.len());
     loop {
-        for queue in &mut queues {
-            queue.advance(&mut signals, world);
-        }
+        // A queue may signal one that was looked at before it, so go round until none moves.
+        while queues
+            .iter_mut()
+            .fold(false, |moved, queue| queue.advance(&mut signals, world) || moved)
+        {}
         let heads = queues
             .iter()
             .filter_map(|it| it.head.as_ref().map(|head| (it.engine, head)));

@@ -132,14 +132,15 @@ impl<'a> Queue<'a> {
         self.head.is_none() && self.cursor == self.steps.len()
     }
 
-    /// Goes on to the next instruction, if there is one and all it waits for is known.
-    pub fn advance(&mut self, signals: &mut Signals, world: World) {
+    /// Goes on to the next instruction, if there is one and all it waits for is known. Says whether it moved.
+    pub fn advance(&mut self, signals: &mut Signals, world: World) -> bool {
+        let before = self.cursor;
         while self.head.is_none() {
             match self.steps.get(self.cursor) {
-                None => return,
+                None => break,
                 Some(&Step::Wait { from, count }) => {
                     let Some(signal) = signals.get(from, self.engine, count) else {
-                        return;
+                        break;
                     };
                     self.awaited = later(self.awaited, signal);
                 }
@@ -162,6 +163,7 @@ impl<'a> Queue<'a> {
             }
             self.cursor += 1;
         }
+        self.cursor > before
     }
 
     fn decode(&mut self, id: InstId, world: World) -> Head {
