@@ -3,11 +3,11 @@
 //! Takes evaluated arguments, gives Python's results. Nothing here reaches the device.
 
 use super::error::{Error, Mistake, Result, closest};
-use super::eval::{CallArgs, first, with_article};
+use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
 use super::operate::order;
 use super::value::{Dict, Module, Value};
-use super::{Evaluator, host_bridge, library};
+use super::{Evaluator, convert, host_bridge, library, sequence};
 use crate::ast::BinOp;
 use crate::source::Span;
 use std::rc::Rc;
@@ -134,8 +134,8 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
                 },
             }
         }
-        "int" => to_int(args),
-        "float" => to_float(args),
+        "int" => convert::to_int(args),
+        "float" => convert::to_float(args),
         "bool" => {
             let [value] = args.bind(name, ["x"], 0)?;
             let value = value.unwrap_or(Value::Bool(false));
@@ -151,7 +151,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             }))
         }
         "list" | "tuple" | "set" | "frozenset" | "reversed" | "sorted" | "enumerate" | "zip" | "map"
-        | "filter" => sequence(this, name, args),
+        | "filter" => sequence::sequence(this, name, args),
         "dict" => {
             let mut dict = Dict::default();
             for source in &args.positional {
@@ -206,7 +206,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
         }
         "round" => {
             let [value, digits] = args.bind(name, ["number", "ndigits"], 1)?;
-            round(&required(value), digits.and_then(|it| it.as_int()), span)
+            convert::round(&required(value), digits.and_then(|it| it.as_int()), span)
         }
         "isinstance" => {
             let [value, class] = args.bind(name, ["obj", "class_or_tuple"], 2)?;
@@ -384,104 +384,6 @@ fn extreme(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Resu
     }
 }
 
-fn to_int(args: CallArgs) -> Result<Value> {
-    let span = args.span;
-    let [value, base] = args.bind("int", ["x", "base"], 0)?;
-    let value = value.unwrap_or(Value::Int(0));
-    match &value {
-        Value::Float(it) if it.is_finite() && it.abs() < 9.2e18 => Ok(Value::Int(it.trunc() as i64)),
-        Value::Float(it) => Err(Error::value_error(
-            format!("{} is no 64-bit integer", Value::Float(*it).repr()),
-            span,
-        )),
-        Value::Str(text) => {
-            let base = base.and_then(|it| it.as_int()).unwrap_or(10);
-            let clean = text.trim().replace('_', "");
-            let parsed = u32::try_from(base)
-                .ok()
-                .filter(|it| (2..=36).contains(it))
-                .and_then(|base| {
-                    let digits = ["0x", "0X", "0b", "0B", "0o", "0O"]
-                        .iter()
-                        .find_map(|it| clean.strip_prefix(it));
-                    i64::from_str_radix(
-                        if base == 10 {
-                            &clean
-                        } else {
-                            digits.unwrap_or(&clean)
-                        },
-                        base,
-                    )
-                    .ok()
-                });
-            parsed
-                .map(Value::Int)
-                .ok_or_else(|| Error::value_error(format!("{} is no integer", value.repr()), span))
-        }
-        Value::Array(it) if it.borrow().len() == 1 => Ok(Value::Int(first(it) as i64)),
-        _ => match value.as_int() {
-            Some(it) => Ok(Value::Int(it)),
-            None => Err(Error::type_error(
-                format!("int does not take {}", with_article(value.kind())),
-                span,
-            )),
-        },
-    }
-}
-
-fn to_float(args: CallArgs) -> Result<Value> {
-    let span = args.span;
-    let [value] = args.bind("float", ["x"], 0)?;
-    let value = value.unwrap_or(Value::Float(0.0));
-    match &value {
-        Value::Str(text) => {
-            let clean = text.trim().to_lowercase();
-            let parsed = match clean.trim_start_matches(['+', '-']) {
-                "inf" | "infinity" => Some(if clean.starts_with('-') {
-                    f64::NEG_INFINITY
-                } else {
-                    f64::INFINITY
-                }),
-                "nan" => Some(f64::NAN),
-                _ => clean.parse().ok(),
-            };
-            parsed
-                .map(Value::Float)
-                .ok_or_else(|| Error::value_error(format!("{} is no number", value.repr()), span))
-        }
-        Value::Array(it) if it.borrow().len() == 1 => Ok(Value::Float(first(it))),
-        _ => match value.as_float() {
-            Some(it) => Ok(Value::Float(it)),
-            None => Err(Error::type_error(
-                format!("float does not take {}", with_article(value.kind())),
-                span,
-            )),
-        },
-    }
-}
-
-fn round(value: &Value, digits: Option<i64>, span: Span) -> Result<Value> {
-    match (value, digits) {
-        (Value::Array(_), _) => Err(Error::type_error("use np.round on arrays", span)),
-        (Value::Float(it), None) if it.abs() < 9.2e18 => Ok(Value::Int(it.round_ties_even() as i64)),
-        (Value::Float(it), Some(digits)) if (0..=300).contains(&digits) => {
-            let text = format!("{it:.*}", digits as usize);
-            Ok(Value::Float(text.parse().unwrap_or(*it)))
-        }
-        (Value::Float(it), Some(digits)) => {
-            let scale = libm::pow(10.0, -(digits as f64));
-            Ok(Value::Float((it / scale).round_ties_even() * scale))
-        }
-        _ => match value.as_int() {
-            Some(it) => Ok(Value::Int(it)),
-            None => Err(Error::type_error(
-                format!("round does not take {}", with_article(value.kind())),
-                span,
-            )),
-        },
-    }
-}
-
 fn is_instance(value: &Value, class: &Value) -> bool {
     match class {
         Value::Tuple(classes) => classes.iter().any(|it| is_instance(value, it)),
@@ -495,124 +397,6 @@ fn is_instance(value: &Value, class: &Value) -> bool {
         Value::Nl("ndarray") => matches!(value, Value::Tensor(_)),
         _ => false,
     }
-}
-
-fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
-    let span = args.span;
-    let mut keywords = args.keywords;
-    let mut keyword = |wanted: &str| {
-        keywords
-            .iter()
-            .position(|it| *it.0 == *wanted)
-            .map(|at| keywords.remove(at).1)
-    };
-    let (key, reverse, start) = (keyword("key"), keyword("reverse"), keyword("start"));
-    if let Some((keyword, _)) = keywords.first() {
-        return Err(super::call::unexpected(
-            name,
-            keyword,
-            ["key", "reverse", "start"].into_iter(),
-            span,
-        ));
-    }
-    let mut given = args.positional.into_iter();
-    let callee = matches!(name, "map" | "filter").then(|| given.next()).flatten();
-    let mut lists = given
-        .map(|it| this.iterate(&it, span))
-        .collect::<Result<Vec<_>>>()?;
-    let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
-    let row = |idx: usize| lists.iter().map(|it| it[idx].clone()).collect::<Vec<_>>();
-    let items = match name {
-        "zip" => (0..shortest).map(|idx| Value::tuple(row(idx))).collect(),
-        "map" => {
-            let callee =
-                callee.ok_or_else(|| Error::type_error("map takes a function and sequences", span))?;
-            let rows: Vec<Vec<Value>> = (0..shortest).map(row).collect();
-            let call = |it| {
-                this.call(
-                    &callee,
-                    CallArgs::of(it, span),
-                )
-            };
-            rows.into_iter().map(call).collect::<Result<_>>()?
-        }
-        _ => {
-            let mut items = if lists.is_empty() {
-                Vec::new()
-            } else {
-                lists.swap_remove(0)
-            };
-            match name {
-                "reversed" => items.reverse(),
-                "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
-                "enumerate" => {
-                    let start = start.and_then(|it| it.as_int()).unwrap_or(0);
-                    let pair = |(idx, it)| Value::tuple(vec![Value::Int(start + idx as i64), it]);
-                    items = items.into_iter().enumerate().map(pair).collect();
-                }
-                "filter" => {
-                    let callee = callee.unwrap_or(Value::None);
-                    let mut kept = Vec::new();
-                    for item in items {
-                        let verdict = match &callee {
-                            Value::None => item.clone(),
-                            callee => this.call(
-                                callee,
-                                CallArgs::of(vec![item.clone()], span),
-                            )?,
-                        };
-                        if this.truth(&verdict, span)? {
-                            kept.push(item);
-                        }
-                    }
-                    items = kept;
-                }
-                _ => {}
-            }
-            items
-        }
-    };
-    match name {
-        "tuple" => Ok(Value::tuple(items)),
-        "set" | "frozenset" => set_of(items, span),
-        _ => Ok(Value::list(items)),
-    }
-}
-
-pub fn sorted(
-    this: &mut Evaluator<'_>,
-    items: Vec<Value>,
-    key: Option<Value>,
-    reverse: bool,
-    span: Span,
-) -> Result<Vec<Value>> {
-    let mut ranked = Vec::with_capacity(items.len());
-    for item in items {
-        let rank = match &key {
-            Some(key) => this.call(
-                key,
-                CallArgs::of(vec![item.clone()], span),
-            )?,
-            None => item.clone(),
-        };
-        ranked.push((rank, item));
-    }
-    if let Some(pair) = ranked.windows(2).find(|it| order(&it[0].0, &it[1].0).is_none()) {
-        let (a, b) = (with_article(pair[0].0.kind()), with_article(pair[1].0.kind()));
-        return Err(Error::type_error(
-            format!("sorted cannot compare {a} with {b}"),
-            span,
-        ));
-    }
-    let compare = |a: &Value, b: &Value| order(a, b).flatten().unwrap_or(std::cmp::Ordering::Equal);
-    ranked.sort_by(|a, b| {
-        if reverse {
-            compare(&b.0, &a.0)
-        } else {
-            compare(&a.0, &b.0)
-        }
-    });
-    Ok(ranked.into_iter().map(|it| it.1).collect())
 }
 
 /// The error for an attribute that a thing does not have.

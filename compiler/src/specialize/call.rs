@@ -9,7 +9,7 @@ use super::exec::Flow;
 use super::host_bridge;
 use super::scope::{Frame, is_positional};
 use super::value::{Closure, Dict, Module, Value};
-use super::{Evaluator, LIMITS, builtins, library};
+use super::{Evaluator, LIMITS, builtins, standard};
 use crate::ast::{Function, ParamKind};
 use crate::host::{Arg, HostDtype};
 use crate::source::Span;
@@ -32,7 +32,7 @@ impl Evaluator<'_> {
             }
             Value::Method(method) => self.call_method(&method.0, &method.1, args),
             Value::Builtin(name) => builtins::call(self, name, args),
-            Value::Library(it) => library::call(self, it.module, &it.name.clone(), args),
+            Value::Library(it) => standard::call(self, it.module, &it.name.clone(), args),
             Value::Nl(name) => self.call_language(name, args),
             Value::Isa(op) => self.call_instruction(*op, args),
             Value::Dtype(dtype) => host_bridge::cast_scalar(self, HostDtype::from(*dtype), args),

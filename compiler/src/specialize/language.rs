@@ -5,19 +5,17 @@
 
 use super::builtins::required;
 use super::call::unexpected;
-use super::error::{Error, Mistake, Result};
+use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
-use super::host_bridge;
 use super::index::tensor_value;
 use super::tensor::{Creation, axis, int, int_list};
 use super::value::{Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
-use crate::ast::{BinOp, CmpOp, UnaryOp};
 use crate::dtype::Dtype;
 use crate::host::HostDtype;
-use crate::ir::{Request, Role};
-use crate::isa::{Accumulate, ActFn, AluClass, AluOp, Arg, Engine, MAX_ARGS, Memory, Op};
+use crate::ir::Role;
+use crate::isa::{Accumulate, AluOp, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -207,210 +205,6 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `nl.add`, `nl.exp` and the like, called as functions.
-    fn operator_function(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        let function = format!("nl.{name}");
-        // On tiles the Scalar engine's function wins where both engines have one, except for exact arithmetic.
-        let alu = AluOp::from_name(name);
-        let act =
-            ActFn::from_name(name).filter(|it| !matches!(it, ActFn::Abs | ActFn::Rsqrt | ActFn::Reciprocal));
-        if let Some(act) = act {
-            let [x, dtype, mask] = args.bind(&function, ["x", "dtype", "mask"], 1)?;
-            self.no_mask(mask, span)?;
-            let x = required(x);
-            if let Value::Array(_) | Value::Float(_) | Value::Int(_) = x {
-                return host_bridge::function(name, vec![x], span, self);
-            }
-            let x = self.tile(&x, &function, span)?;
-            let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
-            let dst = self.fresh_like(&x, dtype, Region::Sbuf, span)?;
-            let args = [self.view_arg(&dst), Arg::Act(act), self.view_arg(&x)];
-            self.put(Op::Activation, &args, span)?;
-            return Ok(tensor_value(dst));
-        }
-        let Some(alu) = alu else {
-            return Err(Error::new(Mistake::NotCallable { kind: function }, span));
-        };
-        if alu == AluOp::Reciprocal {
-            let [x, dtype] = args.bind(&function, ["x", "dtype"], 1)?;
-            let x = self.tile(&required(x), &function, span)?;
-            let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
-            let dst = self.fresh_like(&x, dtype, Region::Sbuf, span)?;
-            let args = [self.view_arg(&dst), self.view_arg(&x)];
-            self.put(Op::Reciprocal, &args, span)?;
-            return Ok(tensor_value(dst));
-        }
-        if alu.facts().unary {
-            let [x, dtype] = args.bind(&function, ["x", "dtype"], 1)?;
-            return self.unary_tile(alu, &required(x), dtype, span);
-        }
-        let [x, y, dtype, mask] = args.bind(&function, ["x", "y", "dtype", "mask"], 2)?;
-        self.no_mask(mask, span)?;
-        self.element_wise(alu, &required(x), &required(y), dtype, span)
-    }
-
-    fn unary_tile(&mut self, op: AluOp, x: &Value, dtype: Option<Value>, span: Span) -> Result<Value> {
-        let function = format!("nl.{}", op.name());
-        let x = self.tile(x, &function, span)?;
-        let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
-        let dst = self.fresh_like(&x, dtype, Region::Sbuf, span)?;
-        let (dst_arg, x_arg) = (self.view_arg(&dst), self.view_arg(&x));
-        // NKI defines these two as XOR with 1 and with all ones.
-        let (op, operand) = match op {
-            AluOp::LogicalNot if x.view.dtype.is_int() => (AluOp::BitwiseXor, Arg::Int(1)),
-            AluOp::LogicalNot => (AluOp::Equal, Arg::Float(0.0)),
-            AluOp::BitwiseNot => (AluOp::BitwiseXor, Arg::Int(-1)),
-            op => (op, Arg::Float(0.0)),
-        };
-        let args = [dst_arg, x_arg, Arg::Alu(op), operand];
-        self.put(Op::TensorScalar, &args, span)?;
-        Ok(tensor_value(dst))
-    }
-
-    /// A binary operator on tiles, columns and numbers.
-    pub fn element_wise(
-        &mut self,
-        op: AluOp,
-        x: &Value,
-        y: &Value,
-        dtype: Option<Value>,
-        span: Span,
-    ) -> Result<Value> {
-        let function = format!("nl.{}", op.name());
-        if op == AluOp::Divide {
-            self.warn(Warning::NoDivider, span);
-        }
-        if !matches!(x, Value::Tensor(_)) && !matches!(y, Value::Tensor(_)) {
-            return host_bridge::function(op.name(), vec![x.clone(), y.clone()], span, self);
-        }
-        let wanted = match dtype {
-            None | Some(Value::None) => promoted(x, y),
-            Some(it) => self.dtype_of(&it, span)?,
-        };
-        let (a, b) = (as_tile(x), as_tile(y));
-        let (tile, other, reversed) = match (&a, &b) {
-            (Some(a), Some(b)) => {
-                let (shape_a, shape_b): (Vec<u32>, Vec<u32>) = (a.shape().collect(), b.shape().collect());
-                if shape_a == shape_b {
-                    let a = if self.both_in_psum(a, b) {
-                        self.copied(a, a.view.dtype, span)?
-                    } else {
-                        (**a).clone()
-                    };
-                    let dst = self.fresh_like(&a, wanted, Region::Sbuf, span)?;
-                    let args = [
-                        self.view_arg(&dst),
-                        self.view_arg(&a),
-                        self.view_arg(b),
-                        Arg::Alu(op),
-                    ];
-                    self.put(Op::TensorTensor, &args, span)?;
-                    return Ok(tensor_value(dst));
-                }
-                let column = |it: &Tensor, other: &Tensor| {
-                    it.is_on_chip()
-                        && it.view.free_count() == 1
-                        && it.view.partitions() == other.view.partitions()
-                };
-                match (column(a, b), column(b, a)) {
-                    (_, true) => (a.clone(), self.view_arg(b), false),
-                    (true, _) => (b.clone(), self.view_arg(a), true),
-                    _ => {
-                        return Err(Error::new(
-                            Mistake::NlShapes {
-                                function,
-                                left: shape_a,
-                                right: shape_b,
-                            },
-                            span,
-                        ));
-                    }
-                }
-            }
-            (Some(a), None) => (a.clone(), self.number(y, op, &function, span)?, false),
-            (_, Some(b)) => (b.clone(), self.number(x, op, &function, span)?, true),
-            (None, None) => unreachable!("one of the two is a tile"),
-        };
-        let dst = self.fresh_like(&tile, wanted, Region::Sbuf, span)?;
-        let args = [
-            self.view_arg(&dst),
-            self.view_arg(&tile),
-            Arg::Alu(op),
-            other,
-            Arg::Bool(reversed),
-        ];
-        self.put(Op::TensorScalar, &args, span)?;
-        Ok(tensor_value(dst))
-    }
-
-    fn number(&self, value: &Value, op: AluOp, function: &str, span: Span) -> Result<Arg> {
-        let message = || {
-            format!(
-                "{function} takes tiles and numbers, not {}",
-                with_article(value.kind())
-            )
-        };
-        let arg = super::bind::immediate(value).ok_or_else(|| Error::type_error(message(), span))?;
-        Ok(match (arg, op.facts().class) {
-            (Arg::Int(it), AluClass::Arithmetic) => Arg::Float(it as f32),
-            (Arg::Uint(it), AluClass::Arithmetic) => Arg::Float(it as f32),
-            (arg, _) => arg,
-        })
-    }
-
-    fn both_in_psum(&self, a: &Tensor, b: &Tensor) -> bool {
-        a.region == Region::Psum && b.region == Region::Psum
-    }
-
-    pub fn tile_binary(&mut self, op: BinOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
-        let alu = match op {
-            BinOp::Add => AluOp::Add,
-            BinOp::Sub => AluOp::Subtract,
-            BinOp::Mul => AluOp::Multiply,
-            BinOp::Div => AluOp::Divide,
-            BinOp::Pow => AluOp::Power,
-            BinOp::BitAnd => AluOp::BitwiseAnd,
-            BinOp::BitOr => AluOp::BitwiseOr,
-            BinOp::BitXor => AluOp::BitwiseXor,
-            BinOp::Shl => AluOp::ShiftLeft,
-            BinOp::Shr => AluOp::ShiftRight,
-            BinOp::FloorDiv | BinOp::Mod | BinOp::MatMul => {
-                let (left, right) = (with_article(left.kind()), with_article(right.kind()));
-                return Err(Error::new(
-                    Mistake::Operands {
-                        op: op.symbol(),
-                        left,
-                        right,
-                    },
-                    span,
-                ));
-            }
-        };
-        self.element_wise(alu, left, right, None, span)
-    }
-
-    pub fn tile_compare(&mut self, op: CmpOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
-        let alu = match op {
-            CmpOp::Lt => AluOp::Less,
-            CmpOp::Le => AluOp::LessEqual,
-            CmpOp::Gt => AluOp::Greater,
-            CmpOp::Ge => AluOp::GreaterEqual,
-            CmpOp::Ne => AluOp::NotEqual,
-            _ => AluOp::Equal,
-        };
-        self.element_wise(alu, left, right, None, span)
-    }
-
-    pub fn tile_unary(&mut self, op: UnaryOp, value: &Value, span: Span) -> Result<Value> {
-        match op {
-            UnaryOp::Neg => self.element_wise(AluOp::Multiply, value, &Value::Float(-1.0), None, span),
-            UnaryOp::Pos => Ok(value.clone()),
-            UnaryOp::Invert => self.unary_tile(AluOp::BitwiseNot, value, None, span),
-            UnaryOp::Not => self.unary_tile(AluOp::LogicalNot, value, None, span),
-        }
-    }
-
     /// `tensor[…] = tile`.
     pub fn store_tile(&mut self, target: &Value, item: &Value, span: Span) -> Result<()> {
         let dst = self.tile(target, "a subscript assignment", span)?;
@@ -463,121 +257,6 @@ impl Evaluator<'_> {
         let args = [self.view_arg(&dst), self.view_arg(&stationary), self.view_arg(&y)];
         self.put(Op::NcMatmul, &args, span)?;
         Ok(tensor_value(dst))
-    }
-
-    fn make_tensor(&mut self, function: &'static str, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        let (shape, fill, dtype, buffer, name, address);
-        if function == "full" {
-            let names = ["shape", "fill_value", "dtype", "buffer", "name"];
-            [shape, fill, dtype, buffer, name] = args.bind("nl.full", names, 3)?;
-            address = None;
-        } else {
-            let names = ["shape", "dtype", "buffer", "name", "address"];
-            [shape, dtype, buffer, name, address] = args.bind(&format!("nl.{function}"), names, 2)?;
-            fill = match function {
-                "zeros" => Some(Value::Int(0)),
-                "ones" => Some(Value::Int(1)),
-                _ => None,
-            };
-        }
-        let shape = shape_of(&required(shape), span)?;
-        let dtype = self.device_dtype(&required(dtype), span)?;
-        let region = match buffer {
-            None | Some(Value::None) => Region::Sbuf,
-            Some(Value::Buffer(it)) => it,
-            Some(other) => {
-                let message = format!(
-                    "`buffer` is a memory region such as nl.sbuf, not {}",
-                    with_article(other.kind())
-                );
-                return Err(Error::type_error(message, span));
-            }
-        };
-        let name = match name {
-            Some(Value::Str(it)) if is_plain_name(&it) => Some(it),
-            _ => None,
-        };
-        let request = match address {
-            None | Some(Value::None) => None,
-            Some(it) => match int_list(&it, "address", span)?.as_slice() {
-                [partition, byte] => match (u32::try_from(*partition), u32::try_from(*byte)) {
-                    (Ok(partition), Ok(byte)) => Some(Request { partition, byte }),
-                    _ => return Err(Error::value_error("an address is not negative", span)),
-                },
-                _ => return Err(Error::type_error("`address` is (partition, byte)", span)),
-            },
-        };
-        let tensor = self.create(
-            Creation {
-                shape,
-                dtype,
-                region,
-                name,
-                request,
-                role: Role::Local,
-            },
-            span,
-        )?;
-        if let Some(fill) = fill {
-            self.fill(&tensor, &fill, span)?;
-        }
-        Ok(tensor_value(tensor))
-    }
-
-    fn make_like(&mut self, function: &'static str, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        let is_full = function == "full_like";
-        let names = [
-            "x",
-            if is_full { "fill_value" } else { "dtype" },
-            if is_full { "dtype" } else { "buffer" },
-            "name",
-        ];
-        let [x, second, third, _] =
-            args.bind(&format!("nl.{function}"), names, if is_full { 2 } else { 1 })?;
-        let x = self.tile(&required(x), function, span)?;
-        let (fill, dtype, buffer) = if is_full {
-            (second, third, None)
-        } else {
-            (None, second, third)
-        };
-        let fill = match function {
-            "zeros_like" => Some(Value::Int(0)),
-            "ones_like" => Some(Value::Int(1)),
-            _ => fill,
-        };
-        let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
-        let region = match buffer {
-            Some(Value::Buffer(it)) => it,
-            _ => x.region,
-        };
-        let tensor = self.fresh_like(&x, dtype, region, span)?;
-        if let Some(fill) = fill {
-            self.fill(&tensor, &fill, span)?;
-        }
-        Ok(tensor_value(tensor))
-    }
-
-    fn fill(&mut self, tensor: &Tensor, fill: &Value, span: Span) -> Result<()> {
-        if !tensor.is_on_chip() {
-            let help = "fill a tile in SBUF and store it".to_string();
-            return Err(Error::new(
-                Mistake::View {
-                    message: "a tensor in HBM cannot be made with a value".to_string(),
-                    help,
-                },
-                span,
-            ));
-        }
-        let arg = match (super::bind::immediate(fill), tensor.view.dtype.is_int()) {
-            (Some(Arg::Int(it)), false) => Arg::Float(it as f32),
-            (Some(Arg::Float(it)), true) if it.fract() == 0.0 => Arg::Int(it as i32),
-            (Some(it), _) => it,
-            (None, _) => return Err(Error::type_error("the fill value is a number", span)),
-        };
-        let args = [self.view_arg(tensor), arg];
-        self.put(Op::Memset, &args, span)
     }
 
     /// The tensor in a value.
@@ -654,7 +333,7 @@ impl Evaluator<'_> {
     }
 
     /// A dtype of the device; NumPy's 64-bit ones are narrowed, with a warning.
-    fn device_dtype(&mut self, value: &Value, span: Span) -> Result<Dtype> {
+    pub fn device_dtype(&mut self, value: &Value, span: Span) -> Result<Dtype> {
         let Value::Host(host) = value else {
             return self.dtype_of(value, span);
         };
@@ -688,81 +367,6 @@ impl Evaluator<'_> {
                 std::iter::empty(),
                 span,
             )),
-        }
-    }
-}
-
-fn as_tile(value: &Value) -> Option<Rc<Tensor>> {
-    match value {
-        Value::Tensor(it) => Some(it.clone()),
-        _ => None,
-    }
-}
-
-fn is_plain_name(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars
-        .next()
-        .is_some_and(|it| it.is_ascii_alphabetic() || it == '_')
-        && chars.all(|it| it.is_ascii_alphanumeric() || it == '_')
-}
-
-/// A shape from a tuple, a list or one int.
-pub fn shape_of(value: &Value, span: Span) -> Result<Vec<u32>> {
-    let size = |it: &i64| {
-        u32::try_from(*it).ok().filter(|it| *it > 0).ok_or_else(|| {
-            Error::new(
-                Mistake::BadShape {
-                    message: format!("a dimension of {it}; dimensions are at least 1"),
-                },
-                span,
-            )
-        })
-    };
-    int_list(value, "shape", span)?.iter().map(size).collect()
-}
-
-/// The dtype of a binary function's result (`isa.md` §2.7).
-fn promoted(x: &Value, y: &Value) -> Dtype {
-    let dtype = |it: &Value| match it {
-        Value::Tensor(it) => it.view.dtype,
-        Value::Bool(_) => Dtype::U8,
-        Value::Int(_) => Dtype::I32,
-        _ => Dtype::F32,
-    };
-    promote(dtype(x), dtype(y))
-}
-
-fn promote(a: Dtype, b: Dtype) -> Dtype {
-    use Dtype::{Bf16, F16, F32, I8, I16, I32, U8, U16, U32};
-    if a == b {
-        return a;
-    }
-    match (a.is_float(), b.is_float()) {
-        (true, false) => return a,
-        (false, true) => return b,
-        (true, true) => {
-            return match (a.size(), b.size()) {
-                (4, _) | (_, 4) | (2, 2) => F32,
-                (2, _) => a,
-                (_, 2) => b,
-                _ => Bf16,
-            };
-        }
-        (false, false) => {}
-    }
-    if a.is_signed_int() == b.is_signed_int() {
-        return if a.size() >= b.size() { a } else { b };
-    }
-    let (signed, unsigned) = if a.is_signed_int() { (a, b) } else { (b, a) };
-    match (signed, unsigned) {
-        (I32, U32) | (_, U32) => F32,
-        (I32, _) | (_, U16) => I32,
-        (I16, _) => I16,
-        (I8, U8 | Dtype::Bool) => I16,
-        (it, _) => {
-            debug_assert!(it != F16, "floats were handled above");
-            it
         }
     }
 }

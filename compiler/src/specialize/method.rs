@@ -1,6 +1,7 @@
 //! Methods of lists, dicts, sets, tuples and strings.
 
-use super::builtins::{no_attribute, required, sorted};
+use super::builtins::{no_attribute, required};
+use super::sequence::sorted;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::value::{Dict, Value};

@@ -1,0 +1,127 @@
+//! Builtins that make sequences of sequences: `list`, `sorted`, `zip`, `map` and the like.
+
+use super::Evaluator;
+use super::builtins::set_of;
+use super::error::{Error, Result};
+use super::eval::{CallArgs, with_article};
+use super::operate::order;
+use super::value::Value;
+use crate::source::Span;
+
+pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let mut keywords = args.keywords;
+    let mut keyword = |wanted: &str| {
+        keywords
+            .iter()
+            .position(|it| *it.0 == *wanted)
+            .map(|at| keywords.remove(at).1)
+    };
+    let (key, reverse, start) = (keyword("key"), keyword("reverse"), keyword("start"));
+    if let Some((keyword, _)) = keywords.first() {
+        return Err(super::call::unexpected(
+            name,
+            keyword,
+            ["key", "reverse", "start"].into_iter(),
+            span,
+        ));
+    }
+    let mut given = args.positional.into_iter();
+    let callee = matches!(name, "map" | "filter").then(|| given.next()).flatten();
+    let mut lists = given
+        .map(|it| this.iterate(&it, span))
+        .collect::<Result<Vec<_>>>()?;
+    let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
+    let row = |idx: usize| lists.iter().map(|it| it[idx].clone()).collect::<Vec<_>>();
+    let items = match name {
+        "zip" => (0..shortest).map(|idx| Value::tuple(row(idx))).collect(),
+        "map" => {
+            let callee =
+                callee.ok_or_else(|| Error::type_error("map takes a function and sequences", span))?;
+            let rows: Vec<Vec<Value>> = (0..shortest).map(row).collect();
+            let call = |it| {
+                this.call(
+                    &callee,
+                    CallArgs::of(it, span),
+                )
+            };
+            rows.into_iter().map(call).collect::<Result<_>>()?
+        }
+        _ => {
+            let mut items = if lists.is_empty() {
+                Vec::new()
+            } else {
+                lists.swap_remove(0)
+            };
+            match name {
+                "reversed" => items.reverse(),
+                "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
+                "enumerate" => {
+                    let start = start.and_then(|it| it.as_int()).unwrap_or(0);
+                    let pair = |(idx, it)| Value::tuple(vec![Value::Int(start + idx as i64), it]);
+                    items = items.into_iter().enumerate().map(pair).collect();
+                }
+                "filter" => {
+                    let callee = callee.unwrap_or(Value::None);
+                    let mut kept = Vec::new();
+                    for item in items {
+                        let verdict = match &callee {
+                            Value::None => item.clone(),
+                            callee => this.call(
+                                callee,
+                                CallArgs::of(vec![item.clone()], span),
+                            )?,
+                        };
+                        if this.truth(&verdict, span)? {
+                            kept.push(item);
+                        }
+                    }
+                    items = kept;
+                }
+                _ => {}
+            }
+            items
+        }
+    };
+    match name {
+        "tuple" => Ok(Value::tuple(items)),
+        "set" | "frozenset" => set_of(items, span),
+        _ => Ok(Value::list(items)),
+    }
+}
+
+pub fn sorted(
+    this: &mut Evaluator<'_>,
+    items: Vec<Value>,
+    key: Option<Value>,
+    reverse: bool,
+    span: Span,
+) -> Result<Vec<Value>> {
+    let mut ranked = Vec::with_capacity(items.len());
+    for item in items {
+        let rank = match &key {
+            Some(key) => this.call(
+                key,
+                CallArgs::of(vec![item.clone()], span),
+            )?,
+            None => item.clone(),
+        };
+        ranked.push((rank, item));
+    }
+    if let Some(pair) = ranked.windows(2).find(|it| order(&it[0].0, &it[1].0).is_none()) {
+        let (a, b) = (with_article(pair[0].0.kind()), with_article(pair[1].0.kind()));
+        return Err(Error::type_error(
+            format!("sorted cannot compare {a} with {b}"),
+            span,
+        ));
+    }
+    let compare = |a: &Value, b: &Value| order(a, b).flatten().unwrap_or(std::cmp::Ordering::Equal);
+    ranked.sort_by(|a, b| {
+        if reverse {
+            compare(&b.0, &a.0)
+        } else {
+            compare(&a.0, &b.0)
+        }
+    });
+    Ok(ranked.into_iter().map(|it| it.1).collect())
+}

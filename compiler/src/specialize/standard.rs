@@ -1,0 +1,296 @@
+//! Functions of the standard library: `math`, `functools`, `operator`, `itertools`.
+//!
+//! Takes evaluated arguments, gives Python's results; transcendental functions have the same bits on every host.
+
+use super::builtins::required;
+use super::error::{Error, Mistake, Result, closest};
+use super::eval::{CallArgs, with_article};
+use super::library::nc_version;
+use super::operate::floor_mod;
+use super::value::{Partial, Value};
+use super::{Evaluator, host_bridge};
+use crate::ast::{BinOp, CmpOp, UnaryOp};
+use std::rc::Rc;
+
+/// Functions of `math`.
+pub const MATH: &[&str] = &[
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "ceil",
+    "comb",
+    "copysign",
+    "cos",
+    "cosh",
+    "degrees",
+    "erf",
+    "exp",
+    "fabs",
+    "factorial",
+    "floor",
+    "fmod",
+    "gcd",
+    "hypot",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isqrt",
+    "lcm",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "pow",
+    "prod",
+    "radians",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+];
+
+/// Calls a function of a library module.
+pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    match (module, &**name) {
+        ("numpy", _) => host_bridge::call(this, name, args),
+        ("math", _) => math(this, name, args),
+        ("nisa", "get_nc_version") => Ok(nc_version()),
+        ("nisa", _) => Ok(Value::Int(0)),
+        ("nki", _) => Ok(args
+            .positional
+            .into_iter()
+            .next()
+            .unwrap_or(Value::library("nki", name))),
+        ("functools", "partial") => {
+            let mut positional = args.positional.into_iter();
+            let callee = positional
+                .next()
+                .ok_or_else(|| Error::type_error("partial takes a function", span))?;
+            let partial = Partial {
+                callee,
+                args: positional.collect(),
+                kwargs: args.keywords,
+            };
+            Ok(Value::Partial(Rc::new(partial)))
+        }
+        ("functools", "reduce") => {
+            let [callee, items, initial] = args.bind(name, ["function", "iterable", "initial"], 2)?;
+            let callee = required(callee);
+            let mut items = this.iterate(&required(items), span)?.into_iter();
+            let first = initial.or_else(|| items.next());
+            let mut total =
+                first.ok_or_else(|| Error::type_error("reduce of nothing without an initial value", span))?;
+            for item in items {
+                total = this.call(
+                    &callee,
+                    CallArgs::of(vec![total, item], span),
+                )?;
+            }
+            Ok(total)
+        }
+        // Caches change nothing: kernels are pure.
+        ("functools", "cache" | "lru_cache" | "wraps") => Ok(args
+            .positional
+            .into_iter()
+            .next()
+            .unwrap_or(Value::library("functools", "cache"))),
+        ("operator", _) => operator(this, name, args),
+        ("itertools", "product") => {
+            let lists = args
+                .positional
+                .iter()
+                .map(|it| this.iterate(it, span))
+                .collect::<Result<Vec<_>>>()?;
+            let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+            for list in lists {
+                let extend = |row: &Vec<Value>| {
+                    let with = |it: &Value| row.iter().cloned().chain([it.clone()]).collect::<Vec<_>>();
+                    list.iter().map(with).collect::<Vec<_>>()
+                };
+                rows = rows.iter().flat_map(extend).collect();
+                if rows.len() as i64 > super::LIMITS.list_length {
+                    return Err(Error::value_error("the product has too many rows", span));
+                }
+            }
+            Ok(Value::list(rows.into_iter().map(Value::tuple).collect()))
+        }
+        _ => Err(Error::unsupported(
+            &format!("{module}.{name}"),
+            "write it out in the kernel language",
+            span,
+        )),
+    }
+}
+
+fn operator(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    const BINARY: &[(&str, BinOp)] = &[
+        ("add", BinOp::Add),
+        ("sub", BinOp::Sub),
+        ("mul", BinOp::Mul),
+        ("truediv", BinOp::Div),
+        ("floordiv", BinOp::FloorDiv),
+        ("mod", BinOp::Mod),
+        ("pow", BinOp::Pow),
+        ("matmul", BinOp::MatMul),
+        ("and_", BinOp::BitAnd),
+        ("or_", BinOp::BitOr),
+        ("xor", BinOp::BitXor),
+        ("lshift", BinOp::Shl),
+        ("rshift", BinOp::Shr),
+    ];
+    const COMPARE: &[(&str, CmpOp)] = &[
+        ("eq", CmpOp::Eq),
+        ("ne", CmpOp::Ne),
+        ("lt", CmpOp::Lt),
+        ("le", CmpOp::Le),
+        ("gt", CmpOp::Gt),
+        ("ge", CmpOp::Ge),
+    ];
+    if &**name == "neg" {
+        let [value] = args.bind(name, ["a"], 1)?;
+        return this.unary(UnaryOp::Neg, &required(value), span);
+    }
+    let [a, b] = args.bind(name, ["a", "b"], 2)?;
+    let (a, b) = (required(a), required(b));
+    if let Some((_, op)) = BINARY.iter().find(|it| it.0 == &**name) {
+        return this.binary(*op, &a, &b, span);
+    }
+    if let Some((_, op)) = COMPARE.iter().find(|it| it.0 == &**name) {
+        return this.compare(*op, &a, &b, span);
+    }
+    match &**name {
+        "getitem" => this.index(&a, &b, span),
+        _ => Err(Error::unsupported(
+            &format!("operator.{name}"),
+            "use the operator itself",
+            span,
+        )),
+    }
+}
+
+fn math(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let domain = || Error::value_error(format!("math.{name} is not defined there"), span);
+    if let "gcd" | "lcm" | "prod" | "comb" | "factorial" | "isqrt" = &**name {
+        return integers(this, name, args);
+    }
+    let [a, b] = args.bind(name, ["x", "y"], 1)?;
+    let number = |value: Value| {
+        let message = || format!("math.{name} takes numbers, not {}", with_article(value.kind()));
+        match &value {
+            Value::Array(it) if it.borrow().len() == 1 => Ok(super::eval::first(it)),
+            _ => value.as_float().ok_or_else(|| Error::type_error(message(), span)),
+        }
+    };
+    let exact = a.as_ref().and_then(Value::as_int);
+    let x = number(required(a))?;
+    let second = b.map(&number).transpose()?;
+    let y = || second.ok_or_else(|| Error::type_error(format!("math.{name} takes two numbers"), span));
+    let whole = |it: f64| {
+        if it.abs() < 9.2e18 {
+            Ok(Value::Int(it as i64))
+        } else {
+            Err(domain())
+        }
+    };
+    Ok(Value::Float(match &**name {
+        "ceil" | "floor" | "trunc" if exact.is_some() => return Ok(Value::Int(exact.unwrap_or(0))),
+        "ceil" => return whole(x.ceil()),
+        "floor" => return whole(x.floor()),
+        "trunc" => return whole(x.trunc()),
+        "isnan" => return Ok(Value::Bool(x.is_nan())),
+        "isinf" => return Ok(Value::Bool(x.is_infinite())),
+        "isfinite" => return Ok(Value::Bool(x.is_finite())),
+        "isclose" => return Ok(Value::Bool((x - y()?).abs() <= 1e-9 * x.abs().max(y()?.abs()))),
+        "sqrt" if x < 0.0 => return Err(domain()),
+        "sqrt" => x.sqrt(),
+        "log" | "log2" | "log10" if x <= 0.0 => return Err(domain()),
+        "log" => match second {
+            Some(base) => libm::log(x) / libm::log(base),
+            None => libm::log(x),
+        },
+        "log2" => libm::log2(x),
+        "log10" => libm::log10(x),
+        "log1p" => libm::log1p(x),
+        "exp" => libm::exp(x),
+        "pow" => libm::pow(x, y()?),
+        "fmod" => libm::fmod(x, y()?),
+        "atan2" => libm::atan2(x, y()?),
+        "hypot" => libm::hypot(x, y()?),
+        "copysign" => x.copysign(y()?),
+        "fabs" => x.abs(),
+        "sin" => libm::sin(x),
+        "cos" => libm::cos(x),
+        "tan" => libm::tan(x),
+        "asin" => libm::asin(x),
+        "acos" => libm::acos(x),
+        "atan" => libm::atan(x),
+        "sinh" => libm::sinh(x),
+        "cosh" => libm::cosh(x),
+        "tanh" => libm::tanh(x),
+        "erf" => libm::erf(x),
+        "degrees" => x.to_degrees(),
+        "radians" => x.to_radians(),
+        _ => {
+            let suggestion = closest(name, MATH.iter().copied());
+            return Err(Error::new(
+                Mistake::NoAttribute {
+                    of: "math".to_string(),
+                    name: name.clone(),
+                    suggestion,
+                },
+                span,
+            ));
+        }
+    }))
+}
+
+fn integers(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    if &**name == "prod" {
+        let [items, start] = args.bind(name, ["iterable", "start"], 1)?;
+        let mut total = start.unwrap_or(Value::Int(1));
+        for item in this.iterate(&required(items), span)? {
+            total = this.binary(BinOp::Mul, &total, &item, span)?;
+        }
+        return Ok(total);
+    }
+    let numbers: Option<Vec<i64>> = args.positional.iter().map(Value::as_int).collect();
+    let numbers = numbers.ok_or_else(|| Error::type_error(format!("math.{name} takes ints"), span))?;
+    let overflow = || Error::value_error(format!("math.{name} of these is no 64-bit integer"), span);
+    fn gcd(a: i64, b: i64) -> Option<i64> {
+        if b == 0 {
+            a.checked_abs()
+        } else {
+            gcd(b, floor_mod(a, b)?)
+        }
+    }
+    let result = match (&**name, numbers.as_slice()) {
+        ("gcd", all) => all.iter().try_fold(0, |a, &b| gcd(a, b)),
+        ("lcm", all) => all.iter().try_fold(1i64, |a, &b| {
+            if a == 0 || b == 0 {
+                Some(0)
+            } else {
+                (a / gcd(a, b)?).checked_mul(b)?.checked_abs()
+            }
+        }),
+        ("isqrt", [n]) if *n >= 0 => Some(n.isqrt()),
+        ("factorial", [n]) if *n >= 0 => (1..=*n).try_fold(1i64, |a, b| a.checked_mul(b)),
+        ("comb", [n, k]) if *n >= 0 && *k >= 0 => (1..=*k)
+            .try_fold(1i64, |a, it| a.checked_mul(n - k + it).map(|a| a / it))
+            .map(|it| if k > n { 0 } else { it }),
+        _ => {
+            return Err(Error::value_error(
+                format!("math.{name} takes other arguments"),
+                span,
+            ));
+        }
+    };
+    result.map(Value::Int).ok_or_else(overflow)
+}
