@@ -162,6 +162,17 @@ pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     text
 }
 
+/// Renders diagnostics with the escape codes of a terminal's colours.
+pub fn render_ansi(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let config = term::Config::default();
+    let mut writer = term::termcolor::Ansi::new(Vec::new());
+    for diagnostic in diagnostics {
+        term::emit_to_write_style(&mut writer, &config, sources, &diagnostic.to_codespan())
+            .expect("labels lie inside the files they name");
+    }
+    String::from_utf8_lossy(&writer.into_inner()).into_owned()
+}
+
 fn span_json(label: &Label, sources: &Sources) -> String {
     let (line_start, column_start) = sources.line_column(label.span.file, label.span.start);
     let (line_end, column_end) = sources.line_column(label.span.file, label.span.end);

@@ -102,11 +102,24 @@ type Stages = (Placement, FirstWrites, Schedule, Vec<Diagnostic>);
 
 /// The stages after specialising. Each is verified before the next begins.
 pub fn back_end(program: &Program, target: &Target) -> Result<Stages, Vec<Diagnostic>> {
+    complete(program, None, None, target)
+}
+
+/// The stages that IR text has left out; what it gives is verified as if we had made it.
+pub fn complete(
+    program: &Program,
+    placement: Option<Placement>,
+    schedule: Option<Schedule>,
+    target: &Target,
+) -> Result<Stages, Vec<Diagnostic>> {
     none(verify::verify(program, target))?;
-    let placement = place::place(program, target).map_err(|it| reports(&it))?;
+    let placement = match placement {
+        Some(it) => it,
+        None => place::place(program, target).map_err(|it| reports(&it))?,
+    };
     none(verify::verify_placed(program, &placement, target))?;
     let checked = check::check(program, &placement, target).map_err(|it| reports(&it))?;
-    let schedule = schedule::schedule(program, &placement);
+    let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
     none(schedule::verify_schedule(program, &placement, &schedule))?;
     Ok((
         placement,

@@ -6,7 +6,7 @@
 use crate::isa::{Engine, Generation};
 
 /// A chip, as one of its cores sees it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Target {
     pub name: &'static str,
     /// Other names users know it by.
@@ -51,7 +51,7 @@ pub struct Target {
 
 /// Parameters of the timing model, `timing.md` §4.2. Times in picoseconds, rates in bytes per microsecond or kHz so that
 /// all arithmetic stays in integers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Timing {
     /// Clocks in MHz, indexed by [`Engine`].
     pub clock_mhz: [u32; 5],

@@ -9,5 +9,7 @@ mod machine;
 pub mod emulate;
 pub mod trace;
 pub mod time;
+pub mod session;
+pub mod report;
 
 pub use machine::{Emulator, Machine};

@@ -1,2 +1,99 @@
-//! The `nk` command.
-fn main() {}
+//! The `nk` command: verbs that compile kernels and run them without the hardware.
+//!
+//! Reads the command line, calls the library, prints what it gives. Product goes to stdout, diagnostics to stderr.
+//! Exit codes: 0 clean, 1 the kernel or a value is wrong, 2 usage, 101 a bug of ours.
+
+mod console;
+mod options;
+mod check;
+mod compile;
+mod run;
+
+use clap::{Parser, Subcommand};
+use console::{Color, Console, Format};
+use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Compiles NKI kernels for NeuronCore-v2, runs them on this machine, and models their time.
+#[derive(Parser)]
+#[command(name = "nk", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// How results and diagnostics are printed.
+    #[arg(long, global = true, value_enum, default_value = "text")]
+    format: Format,
+    /// Whether diagnostics have colours.
+    #[arg(long, global = true, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Compile without running: report everything that is wrong.
+    Check(check::CheckArgs),
+    /// Print the program at a stage.
+    Compile(compile::CompileArgs),
+    /// Run: emulated values, checks, modelled time.
+    Run(run::RunArgs),
+}
+
+/// How the command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Clean = 0,
+    Wrong = 1,
+    Usage = 2,
+}
+
+const BUG: u8 = 101;
+
+/// Deeply nested sources are walked recursively; this is room for every depth that the compiler accepts.
+const STACK_BYTES: usize = 256 << 20;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        eprintln!("nk: internal error: {info}");
+        eprintln!(
+            "nk: this is a bug of nk, not of your kernel; please report it with the command and the file"
+        );
+    }));
+    let cli = Cli::parse();
+    let console = Console::new(cli.format, cli.color);
+    let seconds = match &cli.verb {
+        Verb::Check(args) => args.source.timeout,
+        Verb::Compile(args) => args.source.timeout,
+        Verb::Run(args) => args.source.timeout,
+    };
+    let (sender, receiver) = channel();
+    let work = move || {
+        let exit = match cli.verb {
+            Verb::Check(args) => check::check(&args, console),
+            Verb::Compile(args) => compile::compile(&args, console),
+            Verb::Run(args) => run::run(&args, console),
+        };
+        // The receiver is gone only when the time is up, and then nobody wants the answer.
+        let _ = sender.send(exit);
+    };
+    let worker = std::thread::Builder::new()
+        .name("nk".to_string())
+        .stack_size(STACK_BYTES)
+        .spawn(work);
+    if let Err(error) = worker {
+        eprintln!("nk: cannot start a thread: {error}");
+        return ExitCode::from(Exit::Usage as u8);
+    }
+    let limit = seconds.map_or(Duration::MAX, |it| {
+        Duration::try_from_secs_f64(it).unwrap_or(Duration::MAX)
+    });
+    match receiver.recv_timeout(limit) {
+        Ok(exit) => ExitCode::from(exit as u8),
+        // The worker has panicked and its hook has spoken.
+        Err(RecvTimeoutError::Disconnected) => ExitCode::from(BUG),
+        Err(RecvTimeoutError::Timeout) => {
+            console.timeout(limit);
+            ExitCode::from(Exit::Wrong as u8)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `nk compile`: the program at a stage, as text.
+
+use crate::Exit;
+use crate::console::Console;
+use crate::options::{SourceArgs, usage};
+use nk_compiler::ast::dump_ast;
+use nk_compiler::ir::InstId;
+use nk_compiler::lex::dump_tokens;
+use nk_compiler::source::Sources;
+use nk_compiler::text::{PrintOptions, print};
+use nk_compiler::{Compiled, cost};
+use nk_runtime::session::{Failure, Session, programs};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct CompileArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// The stage that is printed.
+    #[arg(long, value_enum, default_value = "schedule")]
+    emit: Stage,
+    /// The file that is written instead of stdout.
+    #[arg(short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Add the place in the source to every instruction.
+    #[arg(long)]
+    spans: bool,
+    /// Add the busy cycles of its engine to every instruction.
+    #[arg(long)]
+    cycles: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    Tokens,
+    Ast,
+    Program,
+    Placement,
+    Schedule,
+    Clif,
+}
+
+pub fn compile(args: &CompileArgs, console: Console) -> Exit {
+    let mut sources = Sources::new();
+    let outcome = emit(args, console, &mut sources).and_then(|text| write(args, console, &text));
+    match outcome {
+        Ok(()) => Exit::Clean,
+        Err(failure) => console.failure(&failure, &sources),
+    }
+}
+
+fn write(args: &CompileArgs, console: Console, text: &str) -> Result<(), Failure> {
+    let Some(path) = &args.output else {
+        console.product(text);
+        return Ok(());
+    };
+    let written = std::fs::write(path, text);
+    written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
+}
+
+fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<String, Failure> {
+    let session = args.source.open(sources)?;
+    match args.emit {
+        Stage::Tokens => {
+            kernels_only(&session)?;
+            return Ok(dump_tokens(sources, session.file()));
+        }
+        Stage::Ast => return Ok(dump_ast(kernels_only(&session)?)),
+        Stage::Clif => {
+            return Err(usage(
+                "not-yet",
+                "--emit clif is not there yet; it comes in a later version".to_string(),
+            ));
+        }
+        Stage::Program | Stage::Placement | Stage::Schedule => {}
+    }
+    let mut texts = Vec::new();
+    for job in args.source.jobs(&session)? {
+        for program_id in programs(&job.grid) {
+            let compiled = session.compile(sources, &job, &program_id)?;
+            console.printed(&compiled.printed);
+            console.diagnostics(&compiled.warnings, sources);
+            texts.push(stage_text(args, &compiled, sources)?);
+        }
+    }
+    Ok(texts.join("\n"))
+}
+
+fn kernels_only(session: &Session) -> Result<&nk_compiler::ast::Module, Failure> {
+    let module = session.module();
+    module.ok_or_else(|| {
+        usage(
+            "no-such-stage",
+            "IR text has no tokens and no syntax tree of the kernel language".to_string(),
+        )
+    })
+}
+
+fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Result<String, Failure> {
+    let target = args.source.target()?;
+    let program = &compiled.program;
+    let cycles = |id: InstId| cost::busy(program, &program[id], target).cycles;
+    let options = PrintOptions {
+        spans: args.spans.then_some(sources),
+        cycles: if args.cycles { Some(&cycles) } else { None },
+    };
+    let placement = (args.emit != Stage::Program).then_some(&compiled.placement);
+    let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
+    Ok(print(program, placement, schedule, options))
+}

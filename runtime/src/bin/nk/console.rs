@@ -1,0 +1,94 @@
+//! Where output goes and how it looks.
+
+use crate::Exit;
+use nk_compiler::diagnostic::{Diagnostic, render, render_ansi};
+use nk_compiler::source::Sources;
+use nk_runtime::session::{Blame, Failure};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The two streams of the command.
+#[derive(Clone, Copy)]
+pub struct Console {
+    pub format: Format,
+    has_color: bool,
+}
+
+impl Console {
+    pub fn new(format: Format, color: Color) -> Console {
+        let has_color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()) && std::io::stderr().is_terminal()
+            }
+        };
+        Console { format, has_color }
+    }
+
+    /// Prints the product.
+    pub fn product(&self, text: &str) {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        match written {
+            Ok(()) => {}
+            // The reader of a pipe has had enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(Exit::Clean as i32),
+            Err(error) => {
+                eprintln!("nk: cannot write to stdout: {error}");
+                std::process::exit(Exit::Usage as i32);
+            }
+        }
+    }
+
+    /// Prints what a kernel printed: beside JSON it goes to stderr.
+    pub fn printed(&self, text: &str) {
+        match self.format {
+            Format::Text => self.product(text),
+            Format::Json => self.message(text),
+        }
+    }
+
+    pub fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        let text = match self.format {
+            Format::Json => diagnostics.iter().map(|it| it.to_json(sources) + "\n").collect(),
+            Format::Text if self.has_color => render_ansi(diagnostics, sources),
+            Format::Text => render(diagnostics, sources),
+        };
+        self.message(&text);
+    }
+
+    /// Prints a failure; gives how the command ends.
+    pub fn failure(&self, failure: &Failure, sources: &Sources) -> Exit {
+        self.printed(&failure.printed);
+        self.diagnostics(&failure.diagnostics, sources);
+        match failure.blame {
+            Blame::Kernel => Exit::Wrong,
+            Blame::Usage => Exit::Usage,
+        }
+    }
+
+    pub fn timeout(&self, limit: Duration) {
+        let message = format!("not done after {} seconds", limit.as_secs_f64());
+        let diagnostic = Diagnostic::error("timeout", message).help("give more time with --timeout");
+        self.diagnostics(&[diagnostic], &Sources::new());
+    }
+
+    /// A message that cannot be written is lost: there is nowhere else to say so.
+    fn message(&self, text: &str) {
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }
+}

@@ -1,0 +1,158 @@
+//! Options of every verb that takes a file.
+
+use nk_compiler::diagnostic::Diagnostic;
+use nk_compiler::source::Sources;
+use nk_compiler::target::{TARGETS, Target};
+use nk_runtime::session::{Failure, Job, Session, Settings, json_args};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct SourceArgs {
+    /// The file, and the kernel if it holds several.
+    #[arg(value_name = "FILE[::KERNEL]")]
+    pub file: String,
+    /// An argument of the kernel: @x.npy, @x.npz:key, @x.safetensors:key, f32[128,512]:randn(0), or an expression.
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair)]
+    pub args: Vec<(String, String)>,
+    /// Arguments as one JSON object of names and values.
+    #[arg(long, value_name = "FILE")]
+    pub args_json: Option<PathBuf>,
+    /// A value for a module-level constant, or for a parameter with a default.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
+    pub params: Vec<(String, String)>,
+    /// The launch grid: one program of the kernel for each of its points.
+    #[arg(long, value_name = "N[,M…]", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub grid: Vec<u32>,
+    /// The chip.
+    #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
+    pub target: String,
+    /// Give up after so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Where absolute imports begin; by default above the topmost __init__.py.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Bytes of each SBUF partition that kernels may not use.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub sbuf_reserve: u32,
+    /// Let tiles that do not fit into SBUF move to HBM and back.
+    #[arg(long)]
+    pub spill: bool,
+    /// Another choice among equally good placements.
+    #[arg(long, value_name = "N")]
+    pub place_seed: Option<u64>,
+    /// The version of the language.
+    #[arg(long, value_name = "VERSION")]
+    pub dialect: Option<String>,
+}
+
+/// More programs than this were not meant.
+const MAX_PROGRAMS: u64 = 65_536;
+
+impl SourceArgs {
+    /// Opens the file.
+    pub fn open(&self, sources: &mut Sources) -> Result<Session, Failure> {
+        self.refuse_later()?;
+        let settings = Settings {
+            target: self.target()?,
+            params: self.params.clone(),
+            root: self.root.clone(),
+        };
+        Session::open(sources, self.path_and_kernel().0, settings)
+    }
+
+    /// What is to be done with it.
+    pub fn jobs(&self, session: &Session) -> Result<Vec<Job>, Failure> {
+        let n_programs = self
+            .grid
+            .iter()
+            .try_fold(1u64, |product, &it| product.checked_mul(it.into()));
+        if n_programs.is_none_or(|it| it > MAX_PROGRAMS) {
+            return Err(usage(
+                "bad-grid",
+                format!("the grid has more than {MAX_PROGRAMS} programs"),
+            ));
+        }
+        let mut args = self.args.clone();
+        if let Some(path) = &self.args_json {
+            let shown = path.display();
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|it| usage("file-unreadable", format!("{shown}: {it}")))?;
+            args.extend(json_args(&text).map_err(|it| usage("malformed-file", format!("{shown}: {it}")))?);
+        }
+        session.jobs(self.path_and_kernel().1, &args, &self.grid)
+    }
+
+    pub fn target(&self) -> Result<&'static Target, Failure> {
+        let Some(target) = Target::from_name(&self.target) else {
+            let names: Vec<&str> = TARGETS.iter().map(|it| it.name).collect();
+            let message = format!(
+                "`{}` is no target; the targets are {}",
+                self.target,
+                names.join(", ")
+            );
+            return Err(usage("unknown-target", message));
+        };
+        if self.sbuf_reserve == 0 {
+            return Ok(target);
+        }
+        let Some(sbuf_partition_bytes) = target.sbuf_partition_bytes.checked_sub(self.sbuf_reserve) else {
+            let message = format!(
+                "a partition has {} bytes; none would be left",
+                target.sbuf_partition_bytes
+            );
+            return Err(usage("bad-reserve", message));
+        };
+        // A target lives as long as the command.
+        Ok(Box::leak(Box::new(Target {
+            sbuf_partition_bytes,
+            ..target.clone()
+        })))
+    }
+
+    fn path_and_kernel(&self) -> (&str, Option<&str>) {
+        match self.file.rsplit_once("::") {
+            Some((path, kernel)) => (path, Some(kernel)),
+            None => (&self.file, None),
+        }
+    }
+
+    fn refuse_later(&self) -> Result<(), Failure> {
+        let later = |option: &str| {
+            Err(usage(
+                "not-yet",
+                format!("{option} is not there yet; it comes in a later version"),
+            ))
+        };
+        if self.spill {
+            return later("--spill");
+        }
+        if self.place_seed.is_some() {
+            return later("--place-seed");
+        }
+        if self.dialect.is_some() {
+            return later("--dialect");
+        }
+        Ok(())
+    }
+}
+
+pub fn usage(code: &'static str, message: String) -> Failure {
+    Failure::usage(Diagnostic::error(code, message))
+}
+
+/// Reads `NAME=VALUE`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.trim().to_string(), value.to_string()))
+}
+
+/// Reads a number that is not negative.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().map_err(|it| it.to_string())?;
+    if number >= 0.0 {
+        Ok(number)
+    } else {
+        Err("it must not be negative".to_string())
+    }
+}

@@ -1,0 +1,122 @@
+//! `nk run`: emulated values, checks, modelled time.
+
+use crate::Exit;
+use crate::console::{Console, Format};
+use crate::options::{SourceArgs, pair, seconds, usage};
+use nk_compiler::source::Sources;
+use nk_runtime::Emulator;
+use nk_runtime::report::{run_json, run_text};
+use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
+use nk_runtime::tensor::Tolerance;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Cores that share the grid.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
+    cores: u32,
+    /// Write each result and each written argument to a file here.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Compare a result with a file.
+    #[arg(long = "expect", value_name = "NAME=PATH", value_parser = pair)]
+    expects: Vec<(String, String)>,
+    /// Relative tolerance of --expect; by default that of the result's dtype.
+    #[arg(long, value_name = "X", value_parser = seconds)]
+    rtol: Option<f64>,
+    /// Absolute tolerance of --expect; by default rtol times the largest expected value.
+    #[arg(long, value_name = "X", value_parser = seconds)]
+    atol: Option<f64>,
+    /// The order of instructions: program, engines (the modelled one) or random:SEED.
+    #[arg(long, default_value = "program", value_parser = order)]
+    order: RunOrder,
+    /// What executes instructions.
+    #[arg(long, value_enum, default_value = "jit")]
+    emulator: Executor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Executor {
+    Jit,
+    Reference,
+}
+
+fn order(text: &str) -> Result<RunOrder, String> {
+    match text.split_once(':') {
+        None if text == "program" => Ok(RunOrder::Program),
+        None if text == "engines" => Ok(RunOrder::Engines),
+        Some(("random", seed)) => {
+            let seed = seed.parse().map_err(|it| format!("`{seed}` is no seed: {it}"))?;
+            Ok(RunOrder::Random { seed })
+        }
+        _ => Err("write program, engines or random:SEED".to_string()),
+    }
+}
+
+pub fn run(args: &RunArgs, console: Console) -> Exit {
+    let mut sources = Sources::new();
+    match run_jobs(args, console, &mut sources) {
+        Ok(exit) => exit,
+        Err(failure) => console.failure(&failure, &sources),
+    }
+}
+
+fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
+    if args.cores > 1 {
+        return Err(usage(
+            "not-yet",
+            "--cores 2 is not there yet; it comes in a later version".to_string(),
+        ));
+    }
+    let target = args.source.target()?;
+    let session = args.source.open(sources)?;
+    let expectations = args.expects.iter().cloned();
+    let options = RunOptions {
+        order: args.order,
+        emulator: match args.emulator {
+            Executor::Jit => Emulator::Jit,
+            Executor::Reference => Emulator::Reference,
+        },
+        out: args.out.clone(),
+        expectations: expectations
+            .map(|(result, path)| Expectation { result, path })
+            .collect(),
+        tolerance: Tolerance {
+            rtol: args.rtol,
+            atol: args.atol,
+        },
+    };
+    let mut exit = Exit::Clean;
+    let mut objects: Vec<Value> = Vec::new();
+    for job in args.source.jobs(&session)? {
+        let outcome = match session.run(sources, &job, &options) {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                exit = console.failure(&failure, sources);
+                objects.push(json!({"kernel": job.kernel, "ok": false}));
+                continue;
+            }
+        };
+        console.printed(&outcome.printed);
+        console.diagnostics(&outcome.warnings, sources);
+        match console.format {
+            Format::Text => console.product(&run_text(&outcome, target)),
+            Format::Json => objects.push(run_json(&outcome)),
+        }
+        if !outcome.ok() && exit == Exit::Clean {
+            exit = Exit::Wrong;
+        }
+    }
+    if console.format == Format::Json {
+        // One kernel is one object; the runs of a file with several directives stand in a list.
+        let object = match <[Value; 1]>::try_from(objects) {
+            Ok([object]) => object,
+            Err(objects) => json!({"ok": exit == Exit::Clean, "runs": objects}),
+        };
+        console.product(&format!("{object}\n"));
+    }
+    Ok(exit)
+}

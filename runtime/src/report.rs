@@ -1,0 +1,236 @@
+//! What the command prints of a run: text for people, JSON for programs.
+//!
+//! Takes outcomes, gives strings. Keeps three words apart: emulated values, modelled time, wall time.
+
+use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
+use crate::tensor::Tensor;
+use nk_compiler::isa::ENGINES;
+use nk_compiler::target::Target;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// A run in lines.
+pub fn run_text(outcome: &Outcome, target: &Target) -> String {
+    let mut out = format!("{} on {}\n", outcome.kernel, outcome.target);
+    let saved = outcome.results.iter().chain(&outcome.mutated);
+    let width = saved.clone().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    for (idx, it) in saved.enumerate() {
+        let what = if idx < outcome.results.len() {
+            "result"
+        } else {
+            "written"
+        };
+        line(&mut out, what, &saved_text(it, width));
+    }
+    for check in &outcome.checks {
+        line(&mut out, "check", &check_text(check));
+    }
+    modelled_text(&mut out, &outcome.modelled, target);
+    line(&mut out, "wall", &wall_text(&outcome.wall));
+    out
+}
+
+fn line(out: &mut String, what: &str, text: &str) {
+    writeln!(out, "  {what:<12} {text}").expect("a string takes any text");
+}
+
+fn saved_text(saved: &Saved, width: usize) -> String {
+    let sizes: Vec<String> = saved.tensor.shape().iter().map(usize::to_string).collect();
+    let file = saved
+        .file
+        .as_ref()
+        .map_or(String::new(), |it| format!("  -> {}", it.display()));
+    format!(
+        "{:<width$}  {}[{}]  {}{file}",
+        saved.name,
+        saved.tensor.dtype().name(),
+        sizes.join(", "),
+        preview(&saved.tensor)
+    )
+}
+
+/// The first few values.
+fn preview(tensor: &Tensor) -> String {
+    const MAX_VALUES: usize = 4;
+    let size = tensor.dtype().size() as usize;
+    let n_shown = tensor.count().min(MAX_VALUES);
+    let first = Tensor::new(
+        tensor.dtype(),
+        vec![n_shown],
+        tensor.bytes()[..n_shown * size].to_vec(),
+    );
+    let values = first.expect("the bytes of so many elements").to_f64();
+    let values: Vec<String> = values.into_iter().map(number).collect();
+    let rest = if tensor.count() > MAX_VALUES { " …" } else { "" };
+    format!("{}{rest}", values.join(" "))
+}
+
+/// A number in at most five digits.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == value.trunc() && size < 1e6 || !value.is_finite() {
+        format!("{value}")
+    } else if (1e-3..1e5).contains(&size) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+fn check_text(check: &NamedCheck) -> String {
+    let names = format!("{} against {}", check.result, check.against);
+    let found = match &check.check {
+        Err(reason) => return format!("{names}: failed: {reason}"),
+        Ok(found) => found,
+    };
+    let errors = format!(
+        "largest error {} ({} relative), tolerance {} + {} * |want|",
+        number(found.max_abs_err),
+        number(found.max_rel_err),
+        number(found.atol),
+        number(found.rtol)
+    );
+    match &found.first_bad {
+        None => format!("{names}: ok, {errors}"),
+        Some((index, got, want)) => format!(
+            "{names}: failed: {} elements are off, first {index:?}: {} instead of {}; {errors}",
+            found.n_bad,
+            number(*got),
+            number(*want)
+        ),
+    }
+}
+
+fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
+    let mut counts: Vec<String> = Vec::new();
+    for (engine, name) in ENGINES {
+        let n_insts = modelled.instructions[*engine as usize];
+        if n_insts > 0 {
+            counts.push(format!("{name} {n_insts}"));
+        }
+    }
+    counts.push(format!("dma {}", modelled.dmas));
+    line(out, "instructions", &counts.join(", "));
+    let peak = |bytes: u32, limit: u32| format!("{bytes} of {limit} bytes a partition");
+    line(
+        out,
+        "sbuf peak",
+        &peak(modelled.sbuf_peak_bytes, target.sbuf_partition_bytes),
+    );
+    line(
+        out,
+        "psum peak",
+        &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
+    );
+    let overhead = micros(target.timing.program_overhead_ps);
+    let total = micros(modelled.total_ps);
+    line(
+        out,
+        "modelled",
+        &format!("{total} us, and {overhead} us of program overhead on a device"),
+    );
+    let percent = |part: u64| 100.0 * part as f64 / modelled.total_ps.max(1) as f64;
+    let mut busy: Vec<String> = Vec::new();
+    for (engine, name) in ENGINES {
+        let busy_ps = modelled.busy_ps[*engine as usize];
+        if busy_ps > 0 {
+            busy.push(format!(
+                "{name} {} us ({:.0} %)",
+                micros(busy_ps),
+                percent(busy_ps)
+            ));
+        }
+    }
+    busy.push(format!(
+        "dma {} us ({:.0} %)",
+        micros(modelled.dma_busy_ps),
+        percent(modelled.dma_busy_ps)
+    ));
+    line(out, "busy", &busy.join(", "));
+    let guessed = 100.0 * modelled.guessed_share();
+    line(
+        out,
+        "guessed",
+        &format!("{guessed:.0} % of the modelled work rests on guessed costs"),
+    );
+}
+
+/// Microseconds with three decimals, without the zeros at the end.
+fn micros(ps: u64) -> String {
+    let text = format!("{:.3}", ps as f64 / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+fn wall_text(wall: &Wall) -> String {
+    format!(
+        "compile {:.1} ms, emulate {:.1} ms, files {:.1} ms, checks {:.1} ms",
+        millis(wall.compile),
+        millis(wall.emulate),
+        millis(wall.io),
+        millis(wall.check)
+    )
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// A run as one JSON object.
+pub fn run_json(outcome: &Outcome) -> Value {
+    let modelled = &outcome.modelled;
+    let by_engine = |values: &dyn Fn(usize) -> Value| -> Value {
+        ENGINES
+            .iter()
+            .map(|(engine, name)| (name.to_string(), values(*engine as usize)))
+            .collect()
+    };
+    json!({
+        "kernel": outcome.kernel,
+        "target": outcome.target,
+        "ok": outcome.ok(),
+        "results": outcome.results.iter().map(saved_json).collect::<Vec<_>>(),
+        "mutated": outcome.mutated.iter().map(saved_json).collect::<Vec<_>>(),
+        "checks": outcome.checks.iter().map(check_json).collect::<Vec<_>>(),
+        "instructions": by_engine(&|it| json!(modelled.instructions[it])),
+        "dmas": modelled.dmas,
+        "sbuf_peak_bytes": modelled.sbuf_peak_bytes,
+        "psum_peak_bytes": modelled.psum_peak_bytes,
+        "modelled_ns": nanos(modelled.total_ps),
+        "busy_ns": by_engine(&|it| json!(nanos(modelled.busy_ps[it]))),
+        "dma_busy_ns": nanos(modelled.dma_busy_ps),
+        "guessed_share": modelled.guessed_share(),
+        "compile_ms": millis(outcome.wall.compile),
+        "emulate_ms": millis(outcome.wall.emulate),
+        "io_ms": millis(outcome.wall.io),
+        "check_ms": millis(outcome.wall.check),
+        "seed": outcome.seed,
+    })
+}
+
+fn nanos(ps: u64) -> f64 {
+    ps as f64 / 1e3
+}
+
+fn saved_json(saved: &Saved) -> Value {
+    json!({
+        "name": saved.name,
+        "shape": saved.tensor.shape(),
+        "dtype": saved.tensor.dtype().name(),
+        "file": saved.file.as_ref().map(|it| it.display().to_string()),
+    })
+}
+
+fn check_json(check: &NamedCheck) -> Value {
+    let found = check.check.as_ref().ok();
+    // JSON has no infinity; an error that is not finite is null beside `ok: false`.
+    json!({
+        "name": check.result,
+        "against": check.against,
+        "ok": check.ok(),
+        "max_abs_err": found.map(|it| it.max_abs_err),
+        "max_rel_err": found.map(|it| it.max_rel_err),
+        "first_bad_index": found.and_then(|it| it.first_bad.as_ref()).map(|it| &it.0),
+        "reason": check.check.as_ref().err(),
+    })
+}

@@ -1,0 +1,261 @@
+//! One file at work: opened, compiled, run and checked, as the command line and other front ends ask.
+//!
+//! Takes paths and argument texts, gives outcomes and failures as values. Reads and writes files; never prints.
+
+mod arguments;
+mod check;
+mod files;
+mod run;
+
+pub use arguments::json_args;
+pub use check::{Expectation, NamedCheck};
+pub use files::Settings;
+pub use run::{Modelled, Outcome, RunOptions, RunOrder, Saved, Wall, programs};
+
+use crate::tensor::{ArgSpec, parse_arg};
+use files::{find_import, read_source};
+use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::directive::{self, Expect};
+use nk_compiler::ir::{BufferId, Role};
+use nk_compiler::parse;
+use nk_compiler::source::{FileId, Sources, Span};
+use nk_compiler::specialize::{ImportRequest, Input, Request};
+use nk_compiler::text::{self, Parsed};
+use nk_compiler::{Compiled, ast, compile_ast, complete};
+use std::rc::Rc;
+
+/// A file that is open.
+pub struct Session {
+    file: FileId,
+    kind: Kind,
+    settings: Settings,
+}
+
+enum Kind {
+    Kernels(Rc<ast::Module>),
+    Text(Box<Parsed>),
+}
+
+/// A kernel with its arguments, and what its results should be.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// `None`: the only kernel of the file.
+    pub kernel: Option<String>,
+    pub args: Vec<(String, ArgSpec)>,
+    pub grid: Vec<u32>,
+    pub expects: Vec<Expect>,
+    /// The directive it comes from.
+    pub span: Option<Span>,
+}
+
+/// Whose mistake it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    Kernel,
+    Usage,
+}
+
+/// Why something did not work.
+#[derive(Debug)]
+pub struct Failure {
+    pub blame: Blame,
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the kernel had printed.
+    pub printed: String,
+}
+
+impl Failure {
+    pub fn usage(diagnostic: Diagnostic) -> Failure {
+        Failure {
+            blame: Blame::Usage,
+            diagnostics: vec![diagnostic],
+            printed: String::new(),
+        }
+    }
+
+    pub fn kernel(diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure {
+            blame: Blame::Kernel,
+            diagnostics,
+            printed: String::new(),
+        }
+    }
+}
+
+impl From<nk_compiler::Failure> for Failure {
+    fn from(it: nk_compiler::Failure) -> Failure {
+        Failure {
+            blame: Blame::Kernel,
+            diagnostics: it.diagnostics,
+            printed: it.printed,
+        }
+    }
+}
+
+impl Session {
+    /// Reads and parses a file.
+    pub fn open(sources: &mut Sources, path: &str, settings: Settings) -> Result<Session, Failure> {
+        let text = read_source(path)?;
+        let file = sources.add(path, text);
+        let kind = if path.ends_with(".nir") {
+            let parsed = text::parse(sources, file);
+            let parsed =
+                parsed.map_err(|errors| Failure::kernel(errors.iter().map(Report::report).collect()))?;
+            Kind::Text(Box::new(parsed))
+        } else {
+            let (module, errors) = parse::parse(sources, file);
+            if !errors.is_empty() {
+                return Err(Failure::kernel(errors.iter().map(Report::report).collect()));
+            }
+            Kind::Kernels(Rc::new(module))
+        };
+        Ok(Session { file, kind, settings })
+    }
+
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The syntax tree, unless the file is IR text.
+    pub fn module(&self) -> Option<&ast::Module> {
+        match &self.kind {
+            Kind::Kernels(module) => Some(module),
+            Kind::Text(_) => None,
+        }
+    }
+
+    /// What is to be done: the given arguments, else the `run` directives of the file, else the kernel as it is.
+    pub fn jobs(
+        &self,
+        kernel: Option<&str>,
+        args: &[(String, String)],
+        grid: &[u32],
+    ) -> Result<Vec<Job>, Failure> {
+        let given = |kernel: Option<&str>, args| Job {
+            kernel: kernel.map(str::to_string),
+            args,
+            grid: grid.to_vec(),
+            expects: Vec::new(),
+            span: None,
+        };
+        if !args.is_empty() {
+            let args = parse_args(args).map_err(|it| Failure::usage(it.report()))?;
+            return Ok(vec![given(kernel, args)]);
+        }
+        let Kind::Kernels(module) = &self.kind else {
+            return Ok(vec![given(kernel, Vec::new())]);
+        };
+        let runs = directive::runs(module);
+        let runs = runs.map_err(|errors| Failure::kernel(errors.iter().map(Report::report).collect()))?;
+        let mut jobs = Vec::new();
+        for run in runs
+            .into_iter()
+            .filter(|it| kernel.is_none_or(|kernel| kernel == it.kernel))
+        {
+            let args = parse_args(&run.args);
+            let args =
+                args.map_err(|it| Failure::kernel(vec![it.report().at(run.span, "in this directive")]))?;
+            jobs.push(Job {
+                kernel: Some(run.kernel),
+                args,
+                grid: if grid.is_empty() { run.grid } else { grid.to_vec() },
+                expects: run.expects,
+                span: Some(run.span),
+            });
+        }
+        if jobs.is_empty() {
+            jobs.push(given(kernel, Vec::new()));
+        }
+        Ok(jobs)
+    }
+
+    /// Compiles a job for one program of its grid.
+    pub fn compile(&self, sources: &mut Sources, job: &Job, program_id: &[u32]) -> Result<Compiled, Failure> {
+        let module = match &self.kind {
+            Kind::Kernels(module) => module,
+            Kind::Text(parsed) => return self.complete_text(parsed, job),
+        };
+        let args = arguments::values(&job.args).map_err(|it| self.blame_arguments(job, it))?;
+        let loader = |request: &ImportRequest<'_>| find_import(&self.settings, request);
+        let request = Request {
+            kernel: job.kernel.as_deref(),
+            args: &args,
+            params: &self.settings.params,
+            grid: &job.grid,
+            program_id,
+            target: self.settings.target,
+            loader: &loader,
+        };
+        Ok(compile_ast(sources, self.file, module, &request)?)
+    }
+
+    /// A mistake in an argument is the directive's when it comes from one, else the command line's.
+    fn blame_arguments(&self, job: &Job, diagnostic: Diagnostic) -> Failure {
+        match job.span {
+            Some(span) => Failure::kernel(vec![diagnostic.at(span, "in this directive")]),
+            None => Failure::usage(diagnostic),
+        }
+    }
+
+    fn complete_text(&self, parsed: &Parsed, job: &Job) -> Result<Compiled, Failure> {
+        let program = parsed.program.clone();
+        if let Some(kernel) = job.kernel.as_ref().filter(|it| **it != program.name) {
+            let message = format!("the file holds the kernel `{}`, not `{kernel}`", program.name);
+            return Err(Failure::usage(Diagnostic::error("unknown-kernel", message)));
+        }
+        let inputs = text_inputs(&program.buffers, job)?;
+        let stages = complete(
+            &program,
+            parsed.placement.clone(),
+            parsed.schedule.clone(),
+            self.settings.target,
+        );
+        let (placement, first_writes, schedule, warnings) = stages.map_err(Failure::kernel)?;
+        Ok(Compiled {
+            program,
+            placement,
+            first_writes,
+            schedule,
+            inputs,
+            warnings,
+            printed: String::new(),
+        })
+    }
+}
+
+fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate::tensor::Error> {
+    args.iter()
+        .map(|(name, text)| Ok((name.clone(), parse_arg(text)?)))
+        .collect()
+}
+
+/// The buffers that a job's arguments fill, in the order of the arguments.
+fn text_inputs(buffers: &[nk_compiler::ir::Buffer], job: &Job) -> Result<Vec<Input>, Failure> {
+    let named = |name: &str| {
+        let mut inputs = buffers.iter().enumerate().filter(|(_, it)| it.role == Role::In);
+        inputs.find(|(_, it)| it.name.to_string().trim_start_matches('%') == name)
+    };
+    let mut inputs = Vec::new();
+    for (name, spec) in &job.args {
+        let wrong = |message: String| Failure::usage(Diagnostic::error("bad-argument", message));
+        let Some((idx, buffer)) = named(name) else {
+            return Err(wrong(format!("the kernel has no input `{name}`")));
+        };
+        let ArgSpec::Tensor(source) = spec else {
+            return Err(wrong(format!("`{name}` is a tensor")));
+        };
+        let (dtype, shape) = source.facts().map_err(|it| Failure::usage(it.report()))?;
+        let wanted: Vec<usize> = buffer.shape.iter().map(|&it| it as usize).collect();
+        if dtype != buffer.dtype || shape != wanted {
+            let (given, name_of) = (dtype.name(), buffer.dtype.name());
+            return Err(wrong(format!(
+                "`{name}` is {name_of}{wanted:?}, not {given}{shape:?}"
+            )));
+        }
+        inputs.push(Input {
+            path: name.clone(),
+            buffer: BufferId::new(idx),
+        });
+    }
+    Ok(inputs)
+}

@@ -1,0 +1,132 @@
+//! Results against what they should be: reference functions of the file, and files.
+
+use super::{Failure, Job, Kind, Session, arguments, files::find_import};
+use crate::tensor::{ArgSpec, Check, Source, Tensor, Tolerance, compare, parse_arg};
+use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::directive::Expect;
+use nk_compiler::source::Sources;
+use nk_compiler::specialize::{ImportRequest, evaluate};
+
+/// `--expect NAME=PATH`.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    pub result: String,
+    pub path: String,
+}
+
+/// One comparison.
+#[derive(Clone, Debug)]
+pub struct NamedCheck {
+    /// The result that was compared.
+    pub result: String,
+    /// The function or file that it was compared with.
+    pub against: String,
+    /// What was found, or why nothing could be compared.
+    pub check: Result<Check, String>,
+}
+
+impl NamedCheck {
+    pub fn ok(&self) -> bool {
+        self.check.as_ref().is_ok_and(|it| it.ok)
+    }
+}
+
+/// Values by name.
+pub type Named = [(String, Tensor)];
+
+impl Session {
+    /// Checks results against a reference function, called with the kernel's arguments. Gives what it printed too.
+    pub fn check_function(
+        &self,
+        sources: &mut Sources,
+        job: &Job,
+        expect: &Expect,
+        tensors: &[Tensor],
+        results: &Named,
+        mutated: &Named,
+    ) -> Result<(Vec<NamedCheck>, String), Failure> {
+        let Kind::Kernels(module) = &self.kind else {
+            return Ok((Vec::new(), String::new()));
+        };
+        let args = arguments::host_values(&job.args, tensors);
+        let loader = |request: &ImportRequest<'_>| find_import(&self.settings, request);
+        let target = self.settings.target;
+        let evaluated = evaluate(
+            sources,
+            self.file,
+            module,
+            &expect.function,
+            &args,
+            target,
+            &loader,
+        );
+        let evaluated = evaluated.map_err(Failure::kernel)?;
+        let wanted = evaluated.arrays;
+        // A reference may also give what becomes of the arguments that the kernel writes.
+        let mut got: Vec<&(String, Tensor)> = results.iter().collect();
+        if wanted.len() != got.len() {
+            got.extend(mutated);
+        }
+        if wanted.len() != got.len() {
+            let message = format!(
+                "`{}` returns {} arrays, but the kernel {}",
+                expect.function,
+                wanted.len(),
+                results.len()
+            );
+            let diagnostic = Diagnostic::error("wrong-reference", message).at(expect.span, "");
+            return Err(Failure::kernel(vec![diagnostic]));
+        }
+        let tolerance = Tolerance {
+            rtol: expect.rtol,
+            atol: expect.atol,
+        };
+        let checks = got
+            .into_iter()
+            .zip(&wanted)
+            .map(|((name, got), want)| NamedCheck {
+                result: name.clone(),
+                against: expect.function.clone(),
+                check: check(got, want.shape(), &want.to_vec(), tolerance),
+            });
+        Ok((checks.collect(), evaluated.printed))
+    }
+}
+
+/// Checks a result against a file.
+pub fn check_file(
+    expectation: &Expectation,
+    values: &[&Named],
+    tolerance: Tolerance,
+) -> Result<NamedCheck, Failure> {
+    let usage = |message: String| Failure::usage(Diagnostic::error("bad-expectation", message));
+    let named = |it: &&(String, Tensor)| it.0 == expectation.result;
+    let Some((_, got)) = values.iter().copied().flatten().find(named) else {
+        return Err(usage(format!(
+            "the kernel has no result `{}`",
+            expectation.result
+        )));
+    };
+    let path = expectation.path.trim_start_matches('@');
+    let source: Source = match parse_arg(&format!("@{path}")) {
+        Ok(ArgSpec::Tensor(source)) => source,
+        Ok(_) => return Err(usage(format!("`{path}` names no file"))),
+        Err(error) => return Err(Failure::usage(error.report())),
+    };
+    let want = source.load().map_err(|it| Failure::usage(it.report()))?.tensor;
+    Ok(NamedCheck {
+        result: expectation.result.clone(),
+        against: path.to_string(),
+        check: check(got, want.shape(), &want.to_f64(), tolerance),
+    })
+}
+
+fn check(got: &Tensor, shape: &[usize], want: &[f64], tolerance: Tolerance) -> Result<Check, String> {
+    if got.shape() != shape {
+        return Err(format!(
+            "it has the shape {:?}, the reference {shape:?}",
+            got.shape()
+        ));
+    }
+    compare(got, want, tolerance).ok_or_else(|| "the reference has another number of elements".to_string())
+}

@@ -1,0 +1,77 @@
+//! Source files: reading them, and finding what they import.
+
+use super::Failure;
+use nk_compiler::diagnostic::Diagnostic;
+use nk_compiler::specialize::{ImportRequest, Loaded};
+use nk_compiler::target::Target;
+use std::path::{Path, PathBuf};
+
+/// What holds for everything that is done with a file.
+pub struct Settings {
+    pub target: &'static Target,
+    /// Values for module-level constants and parameters with defaults.
+    pub params: Vec<(String, String)>,
+    /// Where absolute imports begin; `None`: above the topmost `__init__.py` around the importing file.
+    pub root: Option<PathBuf>,
+}
+
+/// No kernel is longer; a file that is was named by mistake.
+const MAX_SOURCE_BYTES: u64 = 64 << 20;
+
+/// The text of a file named on the command line.
+pub fn read_source(path: &str) -> Result<String, Failure> {
+    let unreadable =
+        |reason: String| Failure::usage(Diagnostic::error("file-unreadable", format!("{path}: {reason}")));
+    let metadata = std::fs::metadata(path).map_err(|it| unreadable(it.to_string()))?;
+    if metadata.is_dir() {
+        return Err(unreadable("it is a directory".to_string()));
+    }
+    if metadata.len() > MAX_SOURCE_BYTES {
+        return Err(unreadable(format!(
+            "it has {} bytes; at most {MAX_SOURCE_BYTES} are read",
+            metadata.len()
+        )));
+    }
+    let bytes = std::fs::read(path).map_err(|it| unreadable(it.to_string()))?;
+    String::from_utf8(bytes).map_err(|it| unreadable(format!("it is not UTF-8: {it}")))
+}
+
+/// The file that an import means, if there is one.
+pub fn find_import(settings: &Settings, request: &ImportRequest<'_>) -> Option<Loaded> {
+    let from = Path::new(request.from);
+    let dir = from.parent().unwrap_or(Path::new(""));
+    let starts = if request.level > 0 {
+        let mut start = dir.to_path_buf();
+        for _ in 1..request.level {
+            start = start.parent()?.to_path_buf();
+        }
+        vec![start]
+    } else {
+        let root = settings.root.clone().unwrap_or_else(|| package_root(dir));
+        vec![root, dir.to_path_buf()]
+    };
+    let relative: PathBuf = request.path.iter().collect();
+    let candidates = starts.iter().flat_map(|start| {
+        let module = start.join(&relative);
+        [
+            module.with_extension("py"),
+            module.with_extension("nk"),
+            module.join("__init__.py"),
+        ]
+    });
+    candidates.into_iter().find_map(|path| {
+        let name = path.to_str()?.to_string();
+        let text = path.is_file().then(|| read_source(&name).ok())??;
+        Some(Loaded { name, text })
+    })
+}
+
+/// The directory above the topmost one of a package.
+fn package_root(dir: &Path) -> PathBuf {
+    let mut root = dir;
+    while root.join("__init__.py").is_file() {
+        let Some(parent) = root.parent() else { break };
+        root = parent;
+    }
+    root.to_path_buf()
+}

@@ -1,0 +1,335 @@
+//! Running a job: compile, emulate, model its time, check.
+
+use super::check::{Expectation, NamedCheck, check_file};
+use super::{Failure, Job, Session, arguments};
+use crate::emulate::random_order;
+use crate::tensor::{Tensor, Tolerance};
+use crate::time::time;
+use crate::trace::Trace;
+use crate::{Emulator, Machine};
+use nk_compiler::Compiled;
+use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::ir::{BufferId, InstId, Program, Role};
+use nk_compiler::isa::{Access, ENGINES, N_ENGINES, Unit};
+use nk_compiler::source::Sources;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The order in which instructions are emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunOrder {
+    Program,
+    /// The modelled order of events.
+    Engines,
+    /// Any order that the schedule allows.
+    Random {
+        seed: u64,
+    },
+}
+
+/// How to run.
+pub struct RunOptions {
+    pub order: RunOrder,
+    pub emulator: Emulator,
+    /// Where results are written.
+    pub out: Option<PathBuf>,
+    pub expectations: Vec<Expectation>,
+    pub tolerance: Tolerance,
+}
+
+/// A result or a written argument, and the file it was written to.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    pub name: String,
+    pub tensor: Tensor,
+    pub file: Option<PathBuf>,
+}
+
+/// What a run gave.
+pub struct Outcome {
+    pub kernel: String,
+    pub target: &'static str,
+    pub results: Vec<Saved>,
+    pub mutated: Vec<Saved>,
+    pub checks: Vec<NamedCheck>,
+    pub modelled: Modelled,
+    pub wall: Wall,
+    pub seed: Option<u64>,
+    pub warnings: Vec<Diagnostic>,
+    pub printed: String,
+}
+
+/// The size of a program, and its time by the model. Programs of a grid are added up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Modelled {
+    /// Instructions by engine, without DMAs.
+    pub instructions: [usize; N_ENGINES],
+    pub dmas: usize,
+    pub sbuf_peak_bytes: u32,
+    pub psum_peak_bytes: u32,
+    pub total_ps: u64,
+    pub busy_ps: [u64; N_ENGINES],
+    pub dma_busy_ps: u64,
+    pub charged_ps: u64,
+    pub guessed_ps: u64,
+}
+
+/// Our own time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wall {
+    pub compile: Duration,
+    pub emulate: Duration,
+    pub io: Duration,
+    pub check: Duration,
+}
+
+impl Outcome {
+    pub fn ok(&self) -> bool {
+        self.checks.iter().all(NamedCheck::ok)
+    }
+}
+
+impl Modelled {
+    /// The share of the charged work that rests on guessed costs.
+    pub fn guessed_share(&self) -> f64 {
+        if self.charged_ps == 0 {
+            0.0
+        } else {
+            self.guessed_ps as f64 / self.charged_ps as f64
+        }
+    }
+
+    fn add(&mut self, compiled: &Compiled, trace: &Trace) {
+        for inst in &compiled.program.insts {
+            match inst.op.row().unit {
+                Unit::Dma => self.dmas += 1,
+                Unit::Engine => self.instructions[inst.engine as usize] += 1,
+            }
+        }
+        self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
+        self.psum_peak_bytes = self.psum_peak_bytes.max(compiled.placement.psum_peak_bytes);
+        self.total_ps += trace.total_ps;
+        for (engine, _) in ENGINES {
+            self.busy_ps[*engine as usize] += trace.busy_ps[*engine as usize];
+        }
+        self.dma_busy_ps += trace.dma_busy_ps;
+        self.charged_ps += trace.charged_ps;
+        self.guessed_ps += trace.guessed_ps;
+    }
+}
+
+impl Session {
+    /// Runs a job: every program of its grid, one after the other on the same HBM.
+    pub fn run(&self, sources: &mut Sources, job: &Job, options: &RunOptions) -> Result<Outcome, Failure> {
+        let mut wall = Wall::default();
+        let (tensors, mut warnings) = clocked(&mut wall.io, || arguments::load(&job.args))
+            .map_err(|it| self.blame_arguments(job, it.report()))?;
+        let mut hbm = Hbm {
+            inputs: tensors.clone(),
+            outputs: Vec::new(),
+        };
+        let mut modelled = Modelled::default();
+        let mut printed = String::new();
+        let mut facts = None;
+        for program_id in programs(&job.grid) {
+            let compiled = clocked(&mut wall.compile, || self.compile(sources, job, &program_id))?;
+            let trace = time(
+                &compiled.program,
+                &compiled.placement,
+                &compiled.schedule,
+                self.settings.target,
+            );
+            modelled.add(&compiled, &trace);
+            clocked(&mut wall.emulate, || {
+                self.emulate(&compiled, &trace, options, &mut hbm)
+            })?;
+            // Every program of a grid is the same kernel, so warnings and messages of the first speak for all.
+            if facts.is_none() {
+                warnings.extend(compiled.warnings);
+                printed = compiled.printed;
+                let mutated = mutated_inputs(&compiled.program);
+                let inputs = compiled.inputs.iter().enumerate();
+                let written = inputs.filter(|(_, it)| mutated.contains(&it.buffer));
+                let written: Vec<(usize, String)> = written.map(|(idx, it)| (idx, it.path.clone())).collect();
+                facts = Some((compiled.program.name, written));
+            }
+        }
+        let (kernel, written) = facts.expect("a grid has at least one program");
+        let results = hbm.outputs;
+        let mutated: Vec<(String, Tensor)> = written
+            .into_iter()
+            .map(|(idx, name)| (name, hbm.inputs[idx].clone()))
+            .collect();
+        let started = Instant::now();
+        let mut checks = Vec::new();
+        for expect in &job.expects {
+            let (more, text) = self.check_function(sources, job, expect, &tensors, &results, &mutated)?;
+            checks.extend(more);
+            printed.push_str(&text);
+        }
+        for expectation in &options.expectations {
+            checks.push(check_file(expectation, &[&results, &mutated], options.tolerance)?);
+        }
+        wall.check = started.elapsed();
+        let results = clocked(&mut wall.io, || save(results, options))?;
+        let mutated = clocked(&mut wall.io, || save(mutated, options))?;
+        Ok(Outcome {
+            kernel,
+            target: self.settings.target.name,
+            results,
+            mutated,
+            checks,
+            modelled,
+            wall,
+            seed: match options.order {
+                RunOrder::Random { seed } => Some(seed),
+                RunOrder::Program | RunOrder::Engines => None,
+            },
+            warnings,
+            printed,
+        })
+    }
+
+    fn emulate(
+        &self,
+        compiled: &Compiled,
+        trace: &Trace,
+        options: &RunOptions,
+        hbm: &mut Hbm,
+    ) -> Result<(), Failure> {
+        let Compiled {
+            program, placement, ..
+        } = compiled;
+        let order = match options.order {
+            RunOrder::Program => (0..program.insts.len()).map(InstId::new).collect(),
+            RunOrder::Engines => trace.order.clone(),
+            RunOrder::Random { seed } => random_order(&compiled.schedule, program, seed)
+                .expect("a verified schedule drains whatever the order"),
+        };
+        let target = self.settings.target;
+        let mut machine = Machine::load(
+            program,
+            placement,
+            &compiled.first_writes,
+            target,
+            options.emulator,
+        );
+        let missing = program.buffers.iter().enumerate().find(|(idx, it)| {
+            it.role == Role::In && !compiled.inputs.iter().any(|input| input.buffer.index() == *idx)
+        });
+        if let Some((_, buffer)) = missing {
+            let name = buffer.name.to_string();
+            let name = name.trim_start_matches('%');
+            let sizes: Vec<String> = buffer.shape.iter().map(u32::to_string).collect();
+            let example = format!(
+                "--arg '{name}={}[{}]:randn(0)'",
+                buffer.dtype.name(),
+                sizes.join(",")
+            );
+            let message = format!("the input `{name}` has no value");
+            return Err(Failure::usage(
+                Diagnostic::error("missing-argument", message).help(format!("add {example}")),
+            ));
+        }
+        for (input, tensor) in compiled.inputs.iter().zip(&hbm.inputs) {
+            machine.write(input.buffer, tensor.bytes());
+        }
+        // Later programs of a grid see what earlier ones wrote.
+        for (result, (_, tensor)) in program.results.iter().zip(&hbm.outputs) {
+            if program[result.buffer].role == Role::Out {
+                machine.write(result.buffer, tensor.bytes());
+            }
+        }
+        machine.run(&order);
+        for (input, tensor) in compiled.inputs.iter().zip(&mut hbm.inputs) {
+            *tensor = read(&machine, program, input.buffer);
+        }
+        let results = program.results.iter();
+        hbm.outputs = results
+            .map(|it| (it.name.clone(), read(&machine, program, it.buffer)))
+            .collect();
+        Ok(())
+    }
+}
+
+/// What the programs of a grid share.
+struct Hbm {
+    inputs: Vec<Tensor>,
+    outputs: Vec<(String, Tensor)>,
+}
+
+fn clocked<T>(clock: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let value = work();
+    *clock += started.elapsed();
+    value
+}
+
+/// The coordinates of every program of a grid, the last axis fastest; one without coordinates when there is no grid.
+pub fn programs(grid: &[u32]) -> Vec<Vec<u32>> {
+    let mut programs = vec![Vec::new()];
+    for &size in grid {
+        let longer = programs.iter().flat_map(|it| {
+            (0..size).map(|idx| {
+                let mut longer = it.clone();
+                longer.push(idx);
+                longer
+            })
+        });
+        programs = longer.collect();
+    }
+    programs
+}
+
+/// Arguments that the program writes and does not return.
+fn mutated_inputs(program: &Program) -> Vec<BufferId> {
+    let mut mutated = Vec::new();
+    for inst in &program.insts {
+        for (access, view) in program.accesses(inst) {
+            let is_argument = access != Access::Read && program[view.buffer].role == Role::In;
+            if is_argument && !mutated.contains(&view.buffer) {
+                mutated.push(view.buffer);
+            }
+        }
+    }
+    mutated.retain(|it| !program.results.iter().any(|result| result.buffer == *it));
+    mutated
+}
+
+fn read(machine: &Machine, program: &Program, buffer: BufferId) -> Tensor {
+    let facts = &program[buffer];
+    let shape = facts.shape.iter().map(|&it| it as usize).collect();
+    Tensor::new(facts.dtype, shape, machine.read(buffer)).expect("a buffer holds what its shape says")
+}
+
+fn save(values: Vec<(String, Tensor)>, options: &RunOptions) -> Result<Vec<Saved>, Failure> {
+    let save = |(name, tensor): (String, Tensor)| -> Result<Saved, Failure> {
+        let file = match &options.out {
+            Some(dir) => {
+                let unwritable = |it: std::io::Error| {
+                    let message = format!("{}: {it}", dir.display());
+                    Failure::usage(Diagnostic::error("file-unwritable", message))
+                };
+                std::fs::create_dir_all(dir).map_err(unwritable)?;
+                let path = tensor.write(dir, &file_name(&name));
+                Some(path.map_err(|it| Failure::usage(it.report()))?)
+            }
+            None => None,
+        };
+        Ok(Saved { name, tensor, file })
+    };
+    values.into_iter().map(save).collect()
+}
+
+/// A result's name as a file name: `x[1]` becomes `x_1`.
+fn file_name(name: &str) -> String {
+    let kept = name.chars().filter(|&it| it != ']');
+    kept.map(|it| {
+        if it.is_alphanumeric() || "_-.'".contains(it) {
+            it
+        } else {
+            '_'
+        }
+    })
+    .collect()
+}
