@@ -33,7 +33,12 @@ pub fn read_source(path: &str) -> Result<String, Failure> {
         )));
     }
     let bytes = std::fs::read(path).map_err(|it| unreadable(it.to_string()))?;
-    String::from_utf8(bytes).map_err(|it| unreadable(format!("it is not UTF-8: {it}")))
+    // The file was read: what is in it is the kernel's fault, not the command line's.
+    String::from_utf8(bytes).map_err(|it| {
+        let at = it.utf8_error().valid_up_to();
+        let message = format!("{path}: byte {at} is not UTF-8; a kernel file is Python text");
+        Failure::kernel(vec![Diagnostic::error("not-utf8", message)])
+    })
 }
 
 /// The file that an import means, if there is one.
