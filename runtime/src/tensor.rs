@@ -89,10 +89,8 @@ impl Tensor {
 
 /// Bytes of a tensor; `None` when the number is too large for any machine.
 fn byte_count(dtype: Dtype, shape: &[usize]) -> Option<u64> {
-    let sizes = shape.iter().map(|&it| it as u64);
-    sizes.fold(Some(u64::from(dtype.size())), |product, it| {
-        product?.checked_mul(it)
-    })
+    let mut sizes = shape.iter().map(|&it| it as u64);
+    sizes.try_fold(u64::from(dtype.size()), u64::checked_mul)
 }
 
 /// Appends one value as an element.

@@ -35,11 +35,7 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
     let mut dma = DmaEngines::new(target);
     let mut record = Record::new(program.insts.len());
     loop {
-        // A queue may signal one that was looked at before it, so go round until none moves.
-        while queues
-            .iter_mut()
-            .fold(false, |moved, queue| queue.advance(&mut signals, world) || moved)
-        {}
+        advance(&mut queues, &mut signals, world);
         let heads = queues
             .iter()
             .filter_map(|it| it.head.as_ref().map(|head| (it.engine, head)));
@@ -100,6 +96,18 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
         "a verified schedule drains: each wait has its signal and no queues wait for each other"
     );
     record.finish(&dma)
+}
+
+/// Lets every queue come to its next instruction, as far as the signals it waits for are known.
+fn advance(queues: &mut [Queue], signals: &mut Signals, world: World) {
+    // A queue may signal one that was looked at before it, so go round until none moves.
+    let mut has_moved = true;
+    while has_moved {
+        has_moved = false;
+        for queue in &mut *queues {
+            has_moved |= queue.advance(signals, world);
+        }
+    }
 }
 
 fn plan_of(inst: &Inst, world: World) -> plan::Plan {
