@@ -209,11 +209,11 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     if word.len() > LONGEST {
         return None;
     }
-    // One typing mistake for each four letters, and one more.
+    // One typing mistake for each four letters, and one more, but never another word altogether.
     let limit = 1 + word.len() / 4;
     candidates
         .map(|it| (edit_distance(word, it), it))
-        .filter(|it| it.0 <= limit)
+        .filter(|it| it.0 <= limit && it.0 < word.len())
         .min()
         .map(|it| it.1)
 }
@@ -250,5 +250,6 @@ mod tests {
         assert_eq!(nearest("nc_matmull"), Some("nc_matmul"));
         assert_eq!(nearest("mesmet"), Some("memset"));
         assert_eq!(nearest("softmax"), None);
+        assert_eq!(super::nearest("x", ["y"].into_iter()), None);
     }
 }

@@ -33,6 +33,7 @@
 pub mod window;
 
 mod build;
+mod declare;
 mod directive;
 mod error;
 mod operand;

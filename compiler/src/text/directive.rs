@@ -163,3 +163,56 @@ fn read_number(word: &str) -> Option<f64> {
         digits => digits.parse().ok().filter(|it: &f64| it.is_finite()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Directive>, usize> {
+        let mut sources = Sources::new();
+        let file = sources.add("test.nir", text);
+        directives(&sources, file).map_err(|it| it.len())
+    }
+
+    #[test]
+    fn comments_hold_directives() {
+        let text = "%c <- nc_matmul %a, %\"odd;\" ; error: tile-too-large moving tile\n; no directive\n; run: %a=[[1, -2.5], [inf, nan]] -> %c=7\n";
+        let found = read(text).expect("well formed");
+        let [
+            error,
+            Directive::Run {
+                line,
+                inputs,
+                outputs,
+            },
+        ] = found.as_slice()
+        else {
+            panic!("{found:?}");
+        };
+        let (code, words) = ("tile-too-large".to_owned(), "moving tile".to_owned());
+        assert_eq!(*error, Directive::Error { line: 1, code, words });
+        assert_eq!(
+            (*line, inputs[0].0.as_str(), outputs[0].0.as_str()),
+            (3, "%a", "%c")
+        );
+        assert_eq!(inputs[0].1.shape, [2, 2]);
+        assert_eq!(inputs[0].1.values[..3], [1.0, -2.5, f64::INFINITY]);
+        assert_eq!((outputs[0].1.shape.len(), outputs[0].1.values[0]), (0, 7.0));
+    }
+
+    #[test]
+    fn directives_of_another_form_are_mistakes() {
+        for text in [
+            "; error:",
+            "; run: %a=[1]",
+            "; run: %a=[[1], [2, 3]] -> %b=[1]",
+            "; run: %a=[1, [2]] -> %b=1",
+            "; run: a=[1] -> %b=1",
+            "; run: %a=[] -> %b=1",
+            "; run: %a=[[[[[[[1]]]]]]] -> %b=1",
+            "; run: %a=[1 -> %b=1",
+        ] {
+            assert_eq!(read(text), Err(1), "{text}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! What can be wrong with IR text, and how it is said.
 
+use super::order::Blocked;
 use super::window::Misfit;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::source::Span;
@@ -24,7 +25,8 @@ pub enum Mistake {
     /// The line has another form.
     Unexpected {
         found: String,
-        expected: Vec<&'static str>,
+        /// The terminals of the grammar that would have fitted.
+        expected: Vec<String>,
     },
     Unknown {
         noun: Noun,
@@ -74,9 +76,9 @@ pub enum Mistake {
     },
     Unclosed,
     NoKernel,
-    /// Each blocked wait, with what it waits for in words.
+    /// Every queue is empty or stands at one of these waits.
     Deadlock {
-        waits: Vec<(Span, String)>,
+        waits: Vec<(Span, Blocked)>,
     },
     Directive {
         form: &'static str,
@@ -234,13 +236,20 @@ impl Report for Error {
                     "deadlock",
                     "the queues block each other: no instruction can start",
                 );
-                waits
-                    .iter()
-                    .enumerate()
-                    .fold(diagnostic, |diagnostic, (idx, (span, words))| match idx {
-                        0 => diagnostic.at(*span, words.as_str()),
-                        _ => diagnostic.because(*span, words.as_str()),
-                    })
+                waits.iter().fold(diagnostic, |diagnostic, (at, it)| {
+                    let label = format!(
+                        "{} waits for signal {} of {}, which has sent {}",
+                        it.queue.name(),
+                        it.count,
+                        it.from.name(),
+                        it.signalled
+                    );
+                    if *at == span {
+                        diagnostic.at(*at, label)
+                    } else {
+                        diagnostic.because(*at, label)
+                    }
+                })
             }
             Mistake::Directive { form } => {
                 Diagnostic::error("bad-directive", "this directive cannot be read")
@@ -256,17 +265,54 @@ impl Report for Error {
     }
 }
 
-fn unexpected(span: Span, found: &str, expected: &[&'static str]) -> Diagnostic {
+fn unexpected(span: Span, found: &str, expected: &[String]) -> Diagnostic {
     let message = match found {
         "" => "the line ends too early".to_owned(),
         found => format!("`{found}` does not fit here"),
     };
-    let label = match expected {
+    let label = match expected_words(expected).as_slice() {
         [] => "here".to_owned(),
         [only] => format!("expected {only}"),
         [rest @ .., last] => format!("expected {} or {last}", rest.join(", ")),
     };
     Diagnostic::error("unexpected-token", message).at(span, label)
+}
+
+/// The terminals of the grammar in words; none when they are too many to help.
+fn expected_words(terminals: &[String]) -> Vec<&'static str> {
+    const MOST: usize = 4;
+    const WORDS: &[(&str, &str)] = &[
+        ("\"name\"", "a buffer's name"),
+        ("\"word\"", "a word"),
+        ("\"text\"", "quoted text"),
+        ("\"integer\"", "an integer"),
+        ("\"number\"", "a number"),
+        ("\"for\"", "`for`"),
+        ("\"as\"", "`as`"),
+        ("\"on\"", "`on`"),
+        ("\"at\"", "`at`"),
+        ("\"<-\"", "`<-`"),
+        ("\"@\"", "`@`"),
+        ("\":\"", "`:`"),
+        ("\",\"", "`,`"),
+        ("\"..\"", "`..`"),
+        ("\"=\"", "`=`"),
+        ("\"+\"", "`+`"),
+        ("\"*\"", "`*`"),
+        ("\"~\"", "`~`"),
+        ("\"(\"", "`(`"),
+        ("\")\"", "`)`"),
+        ("\"[\"", "`[`"),
+        ("\"]\"", "`]`"),
+        ("\"{\"", "`{`"),
+    ];
+    let known = |terminal: &String| WORDS.iter().find(|it| it.0 == terminal).map(|it| it.1);
+    let words: Vec<&str> = terminals.iter().filter_map(known).collect();
+    if words.len() <= MOST && words.len() == terminals.len() {
+        words
+    } else {
+        Vec::new()
+    }
 }
 
 fn view_message(misfit: Misfit) -> String {
@@ -276,6 +322,9 @@ fn view_message(misfit: Misfit) -> String {
         }
         Misfit::FirstItem => "a view on chip starts with its range of partitions".to_owned(),
         Misfit::Backwards => "a range ends before it starts".to_owned(),
+        Misfit::Dtype => {
+            "the buffer's last dimension is no whole number of elements of this dtype".to_owned()
+        }
         Misfit::Rank => "a view has more than 6 pairs of count and step".to_owned(),
         Misfit::Size => "a count, step or partition of this view does not fit".to_owned(),
     }
@@ -293,6 +342,7 @@ fn view_help(misfit: Misfit) -> &'static str {
         Misfit::Backwards => {
             "write the smaller number first; for a reversed order use a pattern with a negative step"
         }
+        Misfit::Dtype => "name the elements with a pattern, in elements of this dtype: [0:128, 0 + 3*1]",
         Misfit::Rank => "merge neighbouring pairs that are contiguous",
         Misfit::Size => "partitions are below 65536, counts below 2^32, steps within 32 bits",
     }

@@ -15,11 +15,15 @@ pub const QUEUE_ORDER: [Engine; N_ENGINES] = [
     Engine::Gpsimd,
 ];
 
-/// A wait that never ends: the queue, the position of the wait in it, and how often the other end has signalled.
+/// A wait that never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     pub queue: Engine,
+    /// Index of the wait in its queue.
     pub position: usize,
+    pub from: Engine,
+    /// The signal it waits for, and the last one sent.
+    pub count: u32,
     pub signalled: u32,
 }
 
@@ -52,12 +56,14 @@ pub fn order(queues: &[Vec<Step>; N_ENGINES]) -> Result<Vec<InstId>, Vec<Blocked
         .into_iter()
         .filter_map(|queue| {
             let position = next[queue as usize];
-            let Step::Wait { from, .. } = *queues[queue as usize].get(position)? else {
+            let Step::Wait { from, count } = *queues[queue as usize].get(position)? else {
                 return None;
             };
             Some(Blocked {
                 queue,
                 position,
+                from,
+                count,
                 signalled: signals[from as usize][queue as usize],
             })
         })

@@ -4,6 +4,7 @@
 //! buffers (default operands, default engines, views of whole buffers) is left out. Never fails.
 
 use super::order::QUEUE_ORDER;
+use super::token::is_free_word;
 use super::window::{self, Item};
 use super::{ACCUMULATES, PrintOptions, SPECIAL_FLOATS};
 use crate::diagnostic::quote;
@@ -147,7 +148,11 @@ fn push_results(out: &mut String, program: &Program) {
         push!(out, "{separator}{}", buffer.name);
         if result.name != usual_result_name(buffer) {
             out.push_str(" as ");
-            push_word(out, &result.name);
+            if is_word(&result.name) && is_free_word(&result.name) {
+                out.push_str(&result.name);
+            } else {
+                out.push_str(&quote(&result.name));
+            }
         }
         separator = ", ";
     }

@@ -96,6 +96,11 @@ pub enum Token<'t> {
     CloseBrace,
 }
 
+/// Whether the text is a word of nobody's: no keyword of the IR.
+pub fn is_free_word(text: &str) -> bool {
+    matches!(Token::lexer(text).next(), Some(Ok(Token::Word(word))) if word == text)
+}
+
 fn read_float(digits: &str) -> Result<f32, LexError> {
     let value: f32 = digits.parse().map_err(|_| LexError::Float)?;
     if value.is_finite() {

@@ -27,6 +27,8 @@ pub enum Misfit {
     FirstItem,
     /// A range that ends before it starts.
     Backwards,
+    /// The buffer's last dimension is no whole number of elements of the dtype.
+    Dtype,
     /// More pairs than a view has.
     Rank,
     /// A count, stride or partition beyond what a view can hold.
@@ -140,7 +142,7 @@ pub fn view(id: BufferId, buffer: &Buffer, dtype: Dtype, items: Option<&[Item]>)
         on_chip,
     };
     let Some(items) = items else {
-        let shape = shape.ok_or(Misfit::Size)?;
+        let shape = shape.ok_or(Misfit::Dtype)?;
         let strides = strides(&shape, on_chip);
         let items: Vec<Item> = shape.iter().map(|&it| Item::Range(0, i64::from(it))).collect();
         return box_view(id, dtype, &items, &strides, on_chip);

@@ -1,11 +1,16 @@
 //! IR text and the verifier, tested from files: `tests/ir` holds canonical texts, `tests/text` texts that cannot be read,
 //! `tests/verify` instructions that break a rule. A line that is wrong says so: `; error: CODE words`.
 
+mod random;
+
 use nk_compiler::diagnostic::{Diagnostic, Report, render};
+use nk_compiler::ir::{Placement, Program, Schedule, Step};
 use nk_compiler::source::{FileId, Sources};
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, Directive, Parsed, PrintOptions};
 use nk_compiler::verify::{verify, verify_placed};
+use proptest::prelude::*;
+use random::{Tape, described, described_inst};
 use std::path::{Path, PathBuf};
 
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -94,7 +99,7 @@ fn unannounced(sources: &Sources, file: FileId, found: &[Diagnostic]) -> Vec<Str
 
 fn check_snapshot(folder: &str, path: &Path, shown: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../tests/snapshots");
+    settings.set_snapshot_path("../../../tests/snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let name = path
@@ -134,4 +139,96 @@ fn broken_rules_are_reported_where_they_are() {
         check_snapshot("verify", &path, &render(&found, &sources));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn texts_that_cannot_be_read_say_where() {
+    let mut wrong = Vec::new();
+    for path in files("text") {
+        let (sources, file) = read(&path);
+        let Err(errors) = text::parse(&sources, file) else {
+            panic!("{} was read", path.display());
+        };
+        let found = reports(&errors);
+        wrong.extend(unannounced(&sources, file, &found));
+        check_snapshot("text", &path, &render(&found, &sources));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Prints and reads back; the text must be canonical.
+fn through_text(program: &Program, placement: Option<&Placement>, schedule: Option<&Schedule>) -> Parsed {
+    let text = text::print(program, placement, schedule, PrintOptions::default());
+    let mut sources = Sources::new();
+    let file = sources.add("random.nir", text.as_str());
+    let parsed = parse(&sources, file);
+    assert_eq!(print(&parsed), text);
+    parsed
+}
+
+/// The instructions of each queue, and its waits and signals.
+fn described_queues(program: &Program, schedule: &Schedule) -> Vec<Vec<String>> {
+    let step = |step: &Step| match step {
+        Step::Inst(id) => described_inst(program, &program[*id]),
+        other => format!("{other:?}"),
+    };
+    schedule
+        .queues
+        .iter()
+        .map(|it| it.iter().map(step).collect())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_program_survives_its_text(numbers in prop::collection::vec(any::<u32>(), 0..400)) {
+        let mut tape = Tape::new(&numbers);
+        let program = random::program(&mut tape);
+        let parsed = through_text(&program, None, None);
+        prop_assert_eq!(described(&parsed.program), described(&program));
+        prop_assert!(parsed.placement.is_none() && parsed.schedule.is_none());
+
+        let placement = random::placement(&mut tape, &program);
+        let parsed = through_text(&program, Some(&placement), None);
+        prop_assert_eq!(parsed.placement.map(|it| it.regions), Some(placement.regions.clone()));
+
+        let schedule = random::schedule(&mut tape, &program);
+        let parsed = through_text(&program, Some(&placement), Some(&schedule));
+        let read = parsed.schedule.expect("a text with queues holds a schedule");
+        prop_assert_eq!(described_queues(&parsed.program, &read), described_queues(&program, &schedule));
+    }
+
+    #[test]
+    fn no_text_breaks_the_parser_or_the_verifier(
+        which in any::<prop::sample::Index>(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..6),
+    ) {
+        let texts: Vec<PathBuf> = ["ir", "text", "verify"].into_iter().flat_map(files).collect();
+        let mut text = std::fs::read(which.get(&texts)).expect("a listed file can be read");
+        for (at, from, byte) in edits {
+            // Replace, repeat or remove a byte; most of what is left still reads.
+            let (at, from) = (at.index(text.len()), from.index(text.len()));
+            match byte % 3 {
+                0 => text[at] = byte,
+                1 => text.insert(at, text[from]),
+                _ => drop(text.remove(at)),
+            }
+        }
+        let mut sources = Sources::new();
+        let file = sources.add("edited.nir", String::from_utf8_lossy(&text));
+        match text::parse(&sources, file) {
+            Ok(parsed) => {
+                let target = Target::from_name(parsed.program.target).expect("a program names a known target");
+                let mut errors = verify(&parsed.program, target);
+                if let Some(placement) = &parsed.placement {
+                    errors.extend(verify_placed(&parsed.program, placement, target));
+                }
+                render(&reports(&errors), &sources);
+                through_text(&parsed.program, parsed.placement.as_ref(), parsed.schedule.as_ref());
+            }
+            Err(errors) => drop(render(&reports(&errors), &sources)),
+        }
+    }
 }

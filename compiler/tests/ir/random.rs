@@ -1,0 +1,329 @@
+//! Random programs from a tape of numbers.
+//!
+//! A tape is what proptest shrinks: every choice reads its next number, and zero (also past the end) is the simplest
+//! choice. The programs obey the invariants of the tables (kinds of operands, dimensions of views) and no rule of hardware.
+
+use nk_compiler::dtype::DTYPES;
+use nk_compiler::ir::{
+    Buffer, BufferId, Dim, Inst, InstId, MAX_DIMS, Name, Pattern, Placement, Program, Region, Request,
+    ResultValue, Role, Schedule, Shape, Step, View,
+};
+use nk_compiler::isa::{
+    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, N_ENGINES, Operand,
+    REDUCE_CMDS, ROWS,
+};
+use nk_compiler::target::TARGETS;
+
+pub struct Tape<'t> {
+    numbers: &'t [u32],
+    next: usize,
+}
+
+impl Tape<'_> {
+    pub fn new(numbers: &[u32]) -> Tape<'_> {
+        Tape { numbers, next: 0 }
+    }
+
+    fn number(&mut self) -> u32 {
+        let number = self.numbers.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        number
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.number() % limit
+    }
+
+    fn flip(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u32) as usize]
+    }
+
+    /// Mostly small, sometimes any.
+    fn size(&mut self) -> u32 {
+        match self.below(4) {
+            0 => self.below(4),
+            1 => self.pick(&[1, 2, 32, 64, 128, 512]),
+            2 => self.below(200),
+            _ => self.below(1 << 12),
+        }
+    }
+}
+
+/// A program with at least one buffer.
+pub fn program(tape: &mut Tape) -> Program {
+    let name = tape.pick(&["f", "kernel", "größe", "two words", "", "a.0", "q\"\\\n\u{1}'2"]);
+    let target = tape.pick(&[TARGETS[0].name, TARGETS[1].name]);
+    let mut program = Program::new(name, target);
+    for _ in 0..1 + tape.below(6) {
+        let buffer = buffer(tape, &program);
+        program.add_buffer(buffer);
+    }
+    for _ in 0..tape.below(12) {
+        let inst = inst(tape, &mut program);
+        program.add_inst(inst);
+    }
+    program.results = results(tape, &program);
+    program
+}
+
+fn buffer(tape: &mut Tape, program: &Program) -> Buffer {
+    let memory = tape.pick(MEMORIES).0;
+    let on_chip = memory.is_on_chip();
+    let rank = usize::from(on_chip) + tape.below(6) as usize;
+    let dims: Vec<u32> = (0..rank)
+        .map(|_| tape.size().min(if rank > 3 { 40 } else { 4096 }))
+        .collect();
+    let mut name = Name {
+        base: tape
+            .pick(&["x", "in", "body", "a tile", "x.0", "t'2", "größe", "%", ""])
+            .into(),
+        instance: (tape.below(3) == 1).then(|| (0..1 + tape.below(3)).map(|_| tape.below(20)).collect()),
+        copy: 1,
+    };
+    while program.buffers.iter().any(|it| it.name == name) {
+        name.copy += 1;
+    }
+    Buffer {
+        name,
+        dtype: tape.pick(DTYPES).0,
+        shape: Shape::new(&dims).expect("at most six dimensions"),
+        memory,
+        role: tape.pick(&[Role::Local, Role::In, Role::Out]),
+        request: (tape.below(4) == 1).then(|| Request {
+            partition: tape.below(128),
+            byte: tape.number(),
+        }),
+        loc: None,
+    }
+}
+
+fn results(tape: &mut Tape, program: &Program) -> Vec<ResultValue> {
+    let usual = |(idx, it): (usize, &Buffer)| ResultValue {
+        name: it.name.to_string()[1..].to_owned(),
+        buffer: BufferId::new(idx),
+    };
+    let buffers = program.buffers.iter().enumerate();
+    if tape.flip() {
+        let any = buffers.filter(|_| tape.flip()).map(usual);
+        let mut results: Vec<ResultValue> = any.collect();
+        if let Some(result) = results.first_mut().filter(|_| tape.flip()) {
+            result.name = tape.pick(&["y", "as", "out 0", "x.0", ""]).to_owned();
+        }
+        results
+    } else {
+        buffers.filter(|it| it.1.role == Role::Out).map(usual).collect()
+    }
+}
+
+fn inst(tape: &mut Tape, program: &mut Program) -> Inst {
+    let row = &ROWS[tape.below(ROWS.len() as u32) as usize];
+    let mut args = [Arg::Absent; MAX_ARGS];
+    for (arg, operand) in args.iter_mut().zip(row.operands) {
+        *arg = self::arg(tape, program, operand);
+    }
+    Inst {
+        op: row.op,
+        engine: if tape.flip() {
+            tape.pick(ENGINES).0
+        } else {
+            row.engines[0]
+        },
+        loc: None,
+        args,
+    }
+}
+
+fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {
+    match operand.default {
+        Some(default) if tape.flip() => return default,
+        _ => {}
+    }
+    let is_tile = matches!(operand.kind, Kind::Tile(_)) && operand.default.is_none();
+    if !is_tile && tape.below(8) == 1 {
+        return Arg::Absent;
+    }
+    match operand.kind {
+        Kind::Tile(_) => view(tape, program),
+        Kind::Column(_) | Kind::ColumnOrScalar(_) | Kind::TileOrScalar(_) if tape.flip() => {
+            view(tape, program)
+        }
+        Kind::Column(_) | Kind::ColumnOrScalar(_) | Kind::TileOrScalar(_) | Kind::Scalar => scalar(tape),
+        Kind::Alu(_) => Arg::Alu(ALU_OPS[tape.below(ALU_OPS.len() as u32) as usize].op),
+        Kind::Act => Arg::Act(ACT_FNS[tape.below(ACT_FNS.len() as u32) as usize].op),
+        Kind::ReduceCmd => Arg::ReduceCmd(tape.pick(REDUCE_CMDS).0),
+        Kind::Bool => Arg::Bool(tape.flip()),
+        Kind::Int => Arg::Int(tape.number() as i32),
+        Kind::Pattern => {
+            let pattern = (0..tape.below(5)).map(|_| dim(tape)).collect();
+            Arg::Pattern(program.add_pattern(Pattern(pattern)))
+        }
+        Kind::Axes => Arg::Axes(tape.below(256) as u8),
+        Kind::Pair => Arg::Pair(tape.number() as u8, tape.number() as u8),
+        Kind::Accumulate => {
+            Arg::Accumulate(tape.pick(&[Accumulate::Overwrite, Accumulate::Add, Accumulate::Auto]))
+        }
+    }
+}
+
+fn scalar(tape: &mut Tape) -> Arg {
+    match tape.below(6) {
+        0 => Arg::Float(tape.pick(&[
+            0.0,
+            -0.0,
+            1.0,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            f32::MIN_POSITIVE,
+        ])),
+        1 => Arg::Int(tape.below(5) as i32 - 2),
+        2 => Arg::Int(tape.number() as i32),
+        3 => Arg::Uint(tape.number() | 1 << 31),
+        4 => Arg::Bool(tape.flip()),
+        // Any bits; NaN is one value in text.
+        _ => Arg::Float(f32::from_bits(tape.number())),
+    }
+}
+
+fn dim(tape: &mut Tape) -> Dim {
+    Dim {
+        stride: match tape.below(3) {
+            0 => tape.size() as i32,
+            1 => -(tape.size() as i32),
+            _ => tape.number() as i32,
+        },
+        count: if tape.flip() { tape.size() } else { tape.number() },
+    }
+}
+
+fn view(tape: &mut Tape, program: &mut Program) -> Arg {
+    let id = BufferId::new(tape.below(program.buffers.len() as u32) as usize);
+    let buffer = &program[id];
+    let whole = View::whole(id, buffer);
+    let view = match tape.below(4) {
+        0 => whole,
+        1 => part(tape, &whole, buffer.memory.is_on_chip()),
+        2 => {
+            let mut part = part(tape, &whole, buffer.memory.is_on_chip());
+            part.dtype = tape.pick(DTYPES).0;
+            part
+        }
+        _ => pattern_view(tape, id, buffer.memory.is_on_chip(), whole.dtype),
+    };
+    Arg::View(program.add_view(view))
+}
+
+/// A box of the whole, some of its dimensions dropped.
+fn part(tape: &mut Tape, whole: &View, on_chip: bool) -> View {
+    let mut offset = 0;
+    let mut partition = 0;
+    let mut dims = Vec::new();
+    for (idx, dim) in whole.dims().iter().enumerate() {
+        let start = tape.below(dim.count + 1);
+        if on_chip && idx == 0 {
+            partition = start as u16;
+        } else {
+            offset += i64::from(start) * i64::from(dim.stride);
+        }
+        if (on_chip && idx == 0) || tape.below(3) > 0 {
+            let count = tape.below(dim.count - start + 1);
+            dims.push(Dim { count, ..*dim });
+        }
+    }
+    View::new(whole.buffer, whole.dtype, partition, offset, &dims).expect("no more dimensions than the whole")
+}
+
+fn pattern_view(tape: &mut Tape, id: BufferId, on_chip: bool, dtype: nk_compiler::dtype::Dtype) -> View {
+    let mut dims = Vec::new();
+    let mut partition = 0;
+    if on_chip {
+        partition = tape.number() as u16;
+        let count = tape.size();
+        dims.push(Dim { stride: 1, count });
+    }
+    let n_free = tape.below((MAX_DIMS - dims.len() + 1) as u32);
+    dims.extend((0..n_free).map(|_| dim(tape)));
+    let offset = i64::from(tape.number() as i32) * if tape.flip() { 1 } else { 1 << 20 };
+    View::new(id, dtype, partition, offset, &dims).expect("at most six pairs")
+}
+
+/// Regions of the right form; where they lie is nobody's concern here.
+pub fn placement(tape: &mut Tape, program: &Program) -> Placement {
+    let region = |buffer: &Buffer| {
+        if buffer.memory.is_on_chip() {
+            let partition = tape.below(128) as u16;
+            let start = tape.size();
+            Region::OnChip {
+                partition,
+                partitions: tape.below(129) as u16,
+                start,
+                end: start + tape.size(),
+            }
+        } else {
+            let address = u64::from(tape.number());
+            Region::Hbm { address }
+        }
+    };
+    let regions = program.buffers.iter().map(region).collect();
+    Placement {
+        regions,
+        ..Placement::default()
+    }
+}
+
+/// Any dealing of the instructions to queues, with waits that follow program order.
+pub fn schedule(tape: &mut Tape, program: &Program) -> Schedule {
+    let mut schedule = Schedule::default();
+    let mut signals = [[0; N_ENGINES]; N_ENGINES];
+    for idx in 0..program.insts.len() {
+        let queue = tape.pick(ENGINES).0;
+        let from = tape.pick(ENGINES).0;
+        let count = signals[from as usize][queue as usize];
+        if count > 0 && tape.flip() {
+            schedule.queues[queue as usize].push(Step::Wait { from, count });
+        }
+        schedule.queues[queue as usize].push(Step::Inst(InstId::new(idx)));
+        let to: Engine = tape.pick(ENGINES).0;
+        if tape.flip() {
+            signals[queue as usize][to as usize] += 1;
+            let count = signals[queue as usize][to as usize];
+            schedule.queues[queue as usize].push(Step::Signal { to, count });
+        }
+    }
+    schedule
+}
+
+/// Everything that text keeps, with ids resolved, as text of its own.
+pub fn described(program: &Program) -> Vec<String> {
+    let buffers = program.buffers.iter().map(|it| {
+        let (name, role, request) = (&it.name, it.role, it.request);
+        format!(
+            "{name:?} {} {:?} {:?} {role:?} {request:?}",
+            it.dtype.name(),
+            it.shape,
+            it.memory
+        )
+    });
+    let insts = program.insts.iter().map(|it| described_inst(program, it));
+    let results = program.results.iter().map(|it| format!("{it:?}"));
+    let header = format!("{:?} {}", program.name, program.target);
+    std::iter::once(header)
+        .chain(buffers)
+        .chain(insts)
+        .chain(results)
+        .collect()
+}
+
+pub fn described_inst(program: &Program, inst: &Inst) -> String {
+    let arg = |arg: &Arg| match arg {
+        Arg::View(id) => format!("{:?}", program[*id]),
+        Arg::Pattern(id) => format!("{:?}", program[*id]),
+        other => format!("{other:?}"),
+    };
+    let args: Vec<String> = inst.args.iter().map(arg).collect();
+    format!("{:?} {:?} {}", inst.op, inst.engine, args.join(" | "))
+}
