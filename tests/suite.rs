@@ -4,11 +4,14 @@
 //! a line says what must be reported there.
 
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
+use nk_compiler::ir::{BufferId, InstId};
+use nk_compiler::isa::ROWS;
 use nk_compiler::source::Sources;
-use nk_compiler::{Compiled, lex, target, text};
-use nk_runtime::Emulator;
+use nk_compiler::text::Directive;
+use nk_compiler::{Compiled, back_end, lex, target, text};
 use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
-use nk_runtime::tensor::Tolerance;
+use nk_runtime::tensor::{Tensor, Tolerance};
+use nk_runtime::{Emulator, Machine};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -20,23 +23,36 @@ fn root() -> PathBuf {
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).expect("the folder exists");
     let paths = entries.map(|it| it.expect("the folder is readable").path());
-    let mut paths: Vec<PathBuf> = paths.filter(|it| it.extension().is_some_and(|it| it == ending)).collect();
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|it| it.extension().is_some_and(|it| it == ending))
+        .collect();
     paths.sort();
     paths
 }
 
 fn stem(path: &Path) -> &str {
-    path.file_stem().and_then(|it| it.to_str()).expect("test files have plain names")
+    path.file_stem()
+        .and_then(|it| it.to_str())
+        .expect("test files have plain names")
 }
 
 /// The evaluator's frames are deep in unoptimised builds, so each case runs on a thread with the command's stack.
 fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(work).expect("a thread starts");
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    let thread = std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(work)
+        .expect("a thread starts");
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn settings() -> Settings {
-    Settings { target: &target::TARGETS[0], params: Vec::new(), root: None }
+    Settings {
+        target: &target::TARGETS[0],
+        params: Vec::new(),
+        root: None,
+    }
 }
 
 fn open(sources: &mut Sources, path: &Path) -> Result<Session, Vec<Diagnostic>> {
@@ -45,15 +61,27 @@ fn open(sources: &mut Sources, path: &Path) -> Result<Session, Vec<Diagnostic>> 
 }
 
 fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
-    let tolerance = Tolerance { rtol: None, atol: None };
-    RunOptions { order, emulator, out: None, expectations: Vec::new(), tolerance }
+    let tolerance = Tolerance {
+        rtol: None,
+        atol: None,
+    };
+    RunOptions {
+        order,
+        emulator,
+        out: None,
+        expectations: Vec::new(),
+        tolerance,
+    }
 }
 
 fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
     let mut sources = Sources::new();
-    let fail = |diagnostics: &[Diagnostic], sources: &Sources| -> ! { panic!("{}", render(diagnostics, sources)) };
+    let fail =
+        |diagnostics: &[Diagnostic], sources: &Sources| -> ! { panic!("{}", render(diagnostics, sources)) };
     let session = open(&mut sources, path).unwrap_or_else(|it| fail(&it, &sources));
-    let jobs = session.jobs(None, &[], &[]).unwrap_or_else(|it| fail(&it.diagnostics, &sources));
+    let jobs = session
+        .jobs(None, &[], &[])
+        .unwrap_or_else(|it| fail(&it.diagnostics, &sources));
     let options = options(emulator, order);
     let mut outcomes = Vec::new();
     for job in jobs {
@@ -67,20 +95,37 @@ fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
 
 /// The bits of every result, for comparing emulators and orders.
 fn bits(outcomes: &[Outcome]) -> Vec<(String, Vec<u8>)> {
-    let results = outcomes.iter().flat_map(|it| it.results.iter().chain(&it.mutated));
-    results.map(|it| (it.name.clone(), it.tensor.bytes().to_vec())).collect()
+    let results = outcomes
+        .iter()
+        .flat_map(|it| it.results.iter().chain(&it.mutated));
+    results
+        .map(|it| (it.name.clone(), it.tensor.bytes().to_vec()))
+        .collect()
 }
 
 fn kernels_agree(paths: Vec<PathBuf>, at_least: usize) {
-    assert!(paths.len() >= at_least, "only {} kernel files were found", paths.len());
+    assert!(
+        paths.len() >= at_least,
+        "only {} kernel files were found",
+        paths.len()
+    );
     for path in paths {
         with_stack(move || {
             let outcomes = run(&path, Emulator::Jit, RunOrder::Program);
             for outcome in &outcomes {
-                assert!(!outcome.checks.is_empty(), "{path:?}: {} checks nothing", outcome.kernel);
+                assert!(
+                    !outcome.checks.is_empty(),
+                    "{path:?}: {} checks nothing",
+                    outcome.kernel
+                );
                 for check in &outcome.checks {
                     let found = &check.check;
-                    assert!(check.ok(), "{path:?}: {} of {}: {found:?}", check.result, outcome.kernel);
+                    assert!(
+                        check.ok(),
+                        "{path:?}: {} of {}: {found:?}",
+                        check.result,
+                        outcome.kernel
+                    );
                 }
             }
             let want = bits(&outcomes);
@@ -92,7 +137,10 @@ fn kernels_agree(paths: Vec<PathBuf>, at_least: usize) {
             ];
             for (emulator, order) in others {
                 let got = bits(&run(&path, emulator, order));
-                assert!(got == want, "{path:?}: {emulator:?} in order {order:?} gives other bits");
+                assert!(
+                    got == want,
+                    "{path:?}: {emulator:?} in order {order:?} gives other bits"
+                );
             }
         });
     }
@@ -133,14 +181,22 @@ fn diagnose(path: &Path) -> (Vec<Diagnostic>, Sources) {
 #[test]
 fn broken_kernels_are_reported_at_their_lines() {
     let paths = files("tests/errors", "py");
-    assert!(paths.len() >= 17, "only {} broken kernels were found", paths.len());
+    assert!(
+        paths.len() >= 17,
+        "only {} broken kernels were found",
+        paths.len()
+    );
     for path in paths {
         let case = path.clone();
         let (found, shown) = with_stack(move || {
             let (diagnostics, sources) = diagnose(&case);
             let place = |it: &Diagnostic| {
                 let span = it.primary_span().expect("every message has a place");
-                (sources.line_column(span.file, span.start).0, it.severity, it.code.to_string())
+                (
+                    sources.line_column(span.file, span.start).0,
+                    it.severity,
+                    it.code.to_string(),
+                )
             };
             let found: Vec<(usize, Severity, String)> = diagnostics.iter().map(place).collect();
             // Paths differ between machines; the name of the file does not.
@@ -169,14 +225,19 @@ fn snapshots() -> insta::Settings {
 #[test]
 fn ir_snapshots_of_examples() {
     let mut n_snapshots = 0;
-    for path in files("examples", "nk").into_iter().chain(files("tests/kernels", "py")) {
+    for path in files("examples", "nk")
+        .into_iter()
+        .chain(files("tests/kernels", "py"))
+    {
         let case = path.clone();
         let texts = with_stack(move || {
             let mut sources = Sources::new();
             let session = open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
             let module = session.module().expect("kernel files have a syntax tree");
             let runs = nk_compiler::directive::runs(module).expect("the directives are well-formed");
-            let jobs = session.jobs(None, &[], &[]).expect("the arguments are well-formed");
+            let jobs = session
+                .jobs(None, &[], &[])
+                .expect("the arguments are well-formed");
             let mut texts = Vec::new();
             for (run, job) in runs.iter().zip(&jobs) {
                 if run.snapshots.is_empty() {
@@ -195,24 +256,127 @@ fn ir_snapshots_of_examples() {
             snapshots().bind(|| insta::assert_snapshot!(format!("ir_{}_{name}", stem(&path)), text));
         }
     }
-    assert!(n_snapshots >= 6, "only {n_snapshots} snapshot directives were found");
+    assert!(
+        n_snapshots >= 6,
+        "only {n_snapshots} snapshot directives were found"
+    );
 }
 
 fn stage_text(compiled: &Compiled, stage: &str) -> String {
     let placement = (stage != "program").then_some(&compiled.placement);
     let schedule = (stage == "schedule").then_some(&compiled.schedule);
-    text::print(&compiled.program, placement, schedule, text::PrintOptions::default())
+    text::print(
+        &compiled.program,
+        placement,
+        schedule,
+        text::PrintOptions::default(),
+    )
+}
+
+/// One instruction's meaning, written down by hand: `; run:` lines of IR text, on both emulators.
+#[test]
+fn ir_programs_give_the_values_beside_them() {
+    let paths = files("tests/run", "nir");
+    assert!(paths.len() >= 8, "only {} programs were found", paths.len());
+    for path in paths {
+        let mut sources = Sources::new();
+        let source = std::fs::read_to_string(&path).expect("the test file is readable");
+        let file = sources.add(path.display().to_string(), source);
+        let parsed = text::parse(&sources, file).unwrap_or_else(|it| panic!("{path:?}: {it:?}"));
+        let directives = text::directives(&sources, file).unwrap_or_else(|it| panic!("{path:?}: {it:?}"));
+        let target = &target::TARGETS[0];
+        let (placement, first_writes, ..) =
+            back_end(&parsed.program, target).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+        let mut n_runs = 0;
+        for directive in directives {
+            let Directive::Run {
+                line,
+                inputs,
+                outputs,
+            } = directive
+            else {
+                continue;
+            };
+            n_runs += 1;
+            for emulator in [Emulator::Jit, Emulator::Reference] {
+                let program = &parsed.program;
+                let mut machine = Machine::load(program, &placement, &first_writes, target, emulator);
+                let buffer = |name: &str| {
+                    let at = program.buffers.iter().position(|it| it.name.to_string() == name);
+                    BufferId::new(at.unwrap_or_else(|| panic!("{path:?}:{line}: no buffer {name}")))
+                };
+                for (name, literal) in &inputs {
+                    let dtype = program[buffer(name)].dtype;
+                    let tensor = Tensor::from_f64(dtype, literal.shape.clone(), &literal.values);
+                    machine.write(buffer(name), tensor.expect("literals are rectangular").bytes());
+                }
+                let order: Vec<InstId> = (0..program.insts.len()).map(InstId::new).collect();
+                machine.run(&order);
+                for (name, literal) in &outputs {
+                    let bytes = machine.read(buffer(name));
+                    let got = Tensor::new(program[buffer(name)].dtype, literal.shape.clone(), bytes);
+                    let got = got.expect("the literal has the buffer's shape").to_f64();
+                    let same = got
+                        .iter()
+                        .zip(&literal.values)
+                        .all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
+                    assert!(
+                        same,
+                        "{path:?}:{line}: {name} is {got:?} by {emulator:?}, not {:?}",
+                        literal.values
+                    );
+                }
+            }
+        }
+        assert!(n_runs > 0, "{path:?} runs nothing");
+    }
+}
+
+/// A row that no kernel of the repository uses is a row that nobody has seen work.
+#[test]
+fn every_instruction_is_used_by_an_example_or_a_test_kernel() {
+    let used = with_stack(|| {
+        let mut used = std::collections::BTreeSet::new();
+        for path in files("examples", "nk")
+            .into_iter()
+            .chain(files("tests/kernels", "py"))
+        {
+            let mut sources = Sources::new();
+            let session = open(&mut sources, &path).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+            for job in session
+                .jobs(None, &[], &[])
+                .expect("the directives are well-formed")
+            {
+                let compiled = session.compile(&mut sources, &job, &[]);
+                let compiled = compiled.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
+                used.extend(compiled.program.insts.iter().map(|it| it.op));
+            }
+        }
+        used
+    });
+    let missing: Vec<&str> = ROWS
+        .iter()
+        .filter(|it| !used.contains(&it.op))
+        .map(|it| it.name)
+        .collect();
+    assert!(missing.is_empty(), "no kernel uses {missing:?}");
 }
 
 fn nk(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nk")).args(args).current_dir(root()).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_nk"))
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("the command starts")
 }
 
 /// Exit codes and streams are a contract: 1 for a wrong kernel, 2 for usage, the product on stdout.
 #[test]
 fn the_command_answers_bad_input_with_its_exit_code() {
     let bytes = std::env::temp_dir().join(format!("nk-suite-{}.nk", std::process::id()));
-    let noise: Vec<u8> = (0..4096u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> = (0..4096u32)
+        .map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
     std::fs::write(&bytes, noise).expect("the temporary folder is writable");
     let bytes = bytes.to_str().expect("temporary paths are UTF-8");
     let cases: &[(&[&str], i32)] = &[
@@ -231,10 +395,20 @@ fn the_command_answers_bad_input_with_its_exit_code() {
     ];
     for (args, code) in cases {
         let output = nk(args);
-        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(*code), "nk {args:?}\n{stdout}\n{stderr}");
+        let (stdout, stderr) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(*code),
+            "nk {args:?}\n{stdout}\n{stderr}"
+        );
         if *code != 0 {
-            assert!(stderr.contains("error"), "nk {args:?} says nothing on stderr: {stderr}");
+            assert!(
+                stderr.contains("error"),
+                "nk {args:?} says nothing on stderr: {stderr}"
+            );
         }
     }
     std::fs::remove_file(bytes).expect("the temporary file is there");
@@ -244,14 +418,35 @@ fn the_command_answers_bad_input_with_its_exit_code() {
 fn run_prints_one_json_object_and_writes_results() {
     let out = std::env::temp_dir().join(format!("nk-suite-{}-out", std::process::id()));
     let folder = out.to_str().expect("temporary paths are UTF-8");
-    let args = ["run", "examples/vector_add.nk", "--format", "json", "--out", folder];
+    let args = [
+        "run",
+        "examples/vector_add.nk",
+        "--format",
+        "json",
+        "--out",
+        folder,
+    ];
     let output = nk(&args);
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let last = stdout.lines().last().expect("something is printed");
     let object: serde_json::Value = serde_json::from_str(last).expect("the last line is JSON");
     let run = object.get("runs").map_or(&object, |it| &it[0]);
-    for field in ["results", "mutated", "checks", "modelled_ns", "compile_ms", "emulate_ms", "io_ms", "seed"] {
+    for field in [
+        "results",
+        "mutated",
+        "checks",
+        "modelled_ns",
+        "compile_ms",
+        "emulate_ms",
+        "io_ms",
+        "seed",
+    ] {
         assert!(run.get(field).is_some(), "no field {field} in {last}");
     }
     let written = std::fs::read_dir(&out).expect("the folder was made").count();

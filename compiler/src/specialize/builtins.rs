@@ -353,10 +353,7 @@ fn extreme(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Resu
     let mut best: Option<(Value, Value)> = None;
     for item in items {
         let rank = match &key {
-            Some(key) => this.call(
-                key,
-                CallArgs::of(vec![item.clone()], span),
-            )?,
+            Some(key) => this.call(key, CallArgs::of(vec![item.clone()], span))?,
             None => item.clone(),
         };
         let better = match &best {

@@ -25,10 +25,7 @@ impl Evaluator<'_> {
                 let mut keywords = partial.kwargs.clone();
                 keywords.retain(|it| args.keywords.iter().all(|given| given.0 != it.0));
                 keywords.extend(args.keywords);
-                self.call(
-                    &partial.callee,
-                    CallArgs::with(positional, keywords, args.span),
-                )
+                self.call(&partial.callee, CallArgs::with(positional, keywords, args.span))
             }
             Value::Method(method) => self.call_method(&method.0, &method.1, args),
             Value::Builtin(name) => builtins::call(self, name, args),
@@ -106,7 +103,11 @@ impl Evaluator<'_> {
 
         let naming = self.naming.take();
         // The kernel itself is called by no line of the file.
-        let outer = if self.calls == 0 { self.mark() } else { self.enter_call(span) };
+        let outer = if self.calls == 0 {
+            self.mark()
+        } else {
+            self.enter_call(span)
+        };
         self.calls += 1;
         let flow = self.exec_block(&function.body, &frame);
         self.leave(outer);

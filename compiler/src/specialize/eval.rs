@@ -30,7 +30,12 @@ impl CallArgs {
     }
 
     pub fn with(positional: Vec<Value>, keywords: Vec<(Rc<str>, Value)>, span: Span) -> CallArgs {
-        CallArgs { positional, keywords, keyword_spans: Vec::new(), span }
+        CallArgs {
+            positional,
+            keywords,
+            keyword_spans: Vec::new(),
+            span,
+        }
     }
 }
 

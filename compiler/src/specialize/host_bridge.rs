@@ -166,11 +166,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<
 
 /// Calls a NumPy function with evaluated arguments.
 pub fn function(name: &str, args: Vec<Value>, span: Span, this: &mut Evaluator<'_>) -> Result<Value> {
-    call(
-        this,
-        &name.into(),
-        CallArgs::of(args, span),
-    )
+    call(this, &name.into(), CallArgs::of(args, span))
 }
 
 pub fn method(this: &mut Evaluator<'_>, array: &ArrayRef, name: &str, args: CallArgs) -> Result<Value> {

@@ -240,10 +240,7 @@ impl Evaluator<'_> {
         let Value::Function(closure) = self.make_closure(function, &frame)? else {
             unreachable!("make_closure gives functions");
         };
-        let value = self.call_closure(
-            &closure,
-            CallArgs::with(Vec::new(), keywords, function.header),
-        );
+        let value = self.call_closure(&closure, CallArgs::with(Vec::new(), keywords, function.header));
         // The frame of the kernel itself says nothing that the label does not.
         let value = value.map_err(|mut it| {
             it.trace.pop();
@@ -388,10 +385,7 @@ impl Evaluator<'_> {
         }
         let span = function.header;
         let value = self
-            .call_closure(
-                &closure,
-                CallArgs::with(Vec::new(), keywords, span),
-            )
+            .call_closure(&closure, CallArgs::with(Vec::new(), keywords, span))
             .map_err(|mut it| {
                 it.trace.pop();
                 it

@@ -39,12 +39,7 @@ pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) ->
             let callee =
                 callee.ok_or_else(|| Error::type_error("map takes a function and sequences", span))?;
             let rows: Vec<Vec<Value>> = (0..shortest).map(row).collect();
-            let call = |it| {
-                this.call(
-                    &callee,
-                    CallArgs::of(it, span),
-                )
-            };
+            let call = |it| this.call(&callee, CallArgs::of(it, span));
             rows.into_iter().map(call).collect::<Result<_>>()?
         }
         _ => {
@@ -67,10 +62,7 @@ pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) ->
                     for item in items {
                         let verdict = match &callee {
                             Value::None => item.clone(),
-                            callee => this.call(
-                                callee,
-                                CallArgs::of(vec![item.clone()], span),
-                            )?,
+                            callee => this.call(callee, CallArgs::of(vec![item.clone()], span))?,
                         };
                         if this.truth(&verdict, span)? {
                             kept.push(item);
@@ -100,10 +92,7 @@ pub fn sorted(
     let mut ranked = Vec::with_capacity(items.len());
     for item in items {
         let rank = match &key {
-            Some(key) => this.call(
-                key,
-                CallArgs::of(vec![item.clone()], span),
-            )?,
+            Some(key) => this.call(key, CallArgs::of(vec![item.clone()], span))?,
             None => item.clone(),
         };
         ranked.push((rank, item));

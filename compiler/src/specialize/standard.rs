@@ -86,10 +86,7 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
             let mut total =
                 first.ok_or_else(|| Error::type_error("reduce of nothing without an initial value", span))?;
             for item in items {
-                total = this.call(
-                    &callee,
-                    CallArgs::of(vec![total, item], span),
-                )?;
+                total = this.call(&callee, CallArgs::of(vec![total, item], span))?;
             }
             Ok(total)
         }
