@@ -263,7 +263,7 @@ pub fn bin_count(call: &Call) -> HostResult<Arg> {
     .into())
 }
 
-/// `insert`-free deletion: `delete(arr, obj, axis)`.
+/// `delete(arr, obj, axis)`.
 pub fn delete(call: &Call) -> HostResult<Arg> {
     let array = call.array("arr")?;
     let (array, axis) = match call.opt("axis") {
@@ -274,12 +274,10 @@ pub fn delete(call: &Call) -> HostResult<Arg> {
         None => (reshape_to(&array, &[array.len()]), 0),
     };
     let size = array.shape()[axis];
-    let gone = positions(call, "obj")?;
-    let gone = gone
-        .view()
-        .iter()
-        .map(|it| wrap(*it, axis, size))
-        .collect::<HostResult<Vec<usize>>>()?;
-    let kept: Vec<usize> = (0..size).filter(|it| !gone.contains(it)).collect();
+    let mut stays = vec![true; size];
+    for index in positions(call, "obj")?.view() {
+        stays[wrap(*index, axis, size)?] = false;
+    }
+    let kept: Vec<usize> = (0..size).filter(|it| stays[*it]).collect();
     Ok(HostArray::from_exact(array.view().select(Axis(axis), &kept), array.dtype()).into())
 }
