@@ -4,6 +4,7 @@
 //! parser and printer, verifier, scheduler, timing, `nk isa` and the coverage test all read rows. Holds no behaviour:
 //! what an instruction computes is in the runtime's `lower` and `reference`.
 
+pub mod operators;
 pub mod table;
 
 use crate::dtype::Dtype;
@@ -343,177 +344,10 @@ pub const REDUCE_CMDS: &[(ReduceCmd, &str)] = &[
     (ReduceCmd::LoadReduce, "load_reduce"),
 ];
 
-/// How an ALU operator treats its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AluClass {
-    /// Through f32.
-    Arithmetic,
-    /// On raw bits of integers.
-    Bits,
-}
-
-/// The facts of one ALU operator (`isa.md` §5.2).
-#[derive(Debug)]
-pub struct AluFacts {
-    pub op: AluOp,
-    /// The name in NKI (`nl.add`) and in IR text.
-    pub name: &'static str,
-    /// Other spellings that real kernels use (`np.add` maps by name; these are extra).
-    pub aliases: &'static [&'static str],
-    pub class: AluClass,
-    pub unary: bool,
-    pub reduces: bool,
-    pub compares: bool,
-    /// Only GpSimd computes it (the Scalar engine may, in `activation`).
-    pub gpsimd_only: bool,
-}
-
-macro_rules! alu_ops {
-    ($( $op:ident $name:literal $aliases:expr, $class:ident, $unary:literal, $reduces:literal, $compares:literal, $gpsimd:literal; )*) => {
-        /// An ALU operator of the Vector and GpSimd engines.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum AluOp { $($op),* }
-
-        /// Every ALU operator, in declaration order.
-        pub const ALU_OPS: &[AluFacts] = &[ $( AluFacts {
-            op: AluOp::$op, name: $name, aliases: $aliases, class: AluClass::$class,
-            unary: $unary, reduces: $reduces, compares: $compares, gpsimd_only: $gpsimd,
-        } ),* ];
-    };
-}
-
-// op, name, aliases, class, unary, reduces, compares, GpSimd only
-alu_ops! {
-    Add          "add"           &[],        Arithmetic, false, true,  false, false;
-    Subtract     "subtract"      &[],        Arithmetic, false, true,  false, false;
-    Multiply     "multiply"      &[],        Arithmetic, false, true,  false, false;
-    Maximum      "maximum"       &["max"],   Arithmetic, false, true,  false, false;
-    Minimum      "minimum"       &["min"],   Arithmetic, false, true,  false, false;
-    Equal        "equal"         &[],        Arithmetic, false, false, true,  false;
-    NotEqual     "not_equal"     &[],        Arithmetic, false, false, true,  false;
-    GreaterEqual "greater_equal" &[],        Arithmetic, false, false, true,  false;
-    Greater      "greater"       &[],        Arithmetic, false, false, true,  false;
-    LessEqual    "less_equal"    &[],        Arithmetic, false, false, true,  false;
-    Less         "less"          &[],        Arithmetic, false, false, true,  false;
-    LogicalAnd   "logical_and"   &[],        Arithmetic, false, true,  false, false;
-    LogicalOr    "logical_or"    &[],        Arithmetic, false, true,  false, false;
-    LogicalXor   "logical_xor"   &[],        Arithmetic, false, true,  false, false;
-    LogicalNot   "logical_not"   &[],        Arithmetic, true,  false, false, false;
-    Power        "power"         &["pow"],   Arithmetic, false, false, false, true;
-    Abs          "abs"           &[],        Arithmetic, true,  false, false, false;
-    Rsqrt        "rsqrt"         &[],        Arithmetic, true,  false, false, true;
-    Reciprocal   "reciprocal"    &[],        Arithmetic, true,  false, false, false;
-    Divide       "divide"        &[],        Arithmetic, false, false, false, false;
-    BitwiseNot   "invert"        &["bitwise_not"], Bits, true,  false, false, false;
-    BitwiseAnd   "bitwise_and"   &[],        Bits,       false, true,  false, false;
-    BitwiseOr    "bitwise_or"    &[],        Bits,       false, true,  false, false;
-    BitwiseXor   "bitwise_xor"   &[],        Bits,       false, true,  false, false;
-    ShiftLeft    "left_shift"    &[],        Bits,       false, false, false, false;
-    ShiftRight   "right_shift"   &[],        Bits,       false, false, false, false;
-}
-
-impl AluOp {
-    pub fn facts(self) -> &'static AluFacts {
-        &ALU_OPS[self as usize]
-    }
-
-    pub fn name(self) -> &'static str {
-        self.facts().name
-    }
-
-    pub fn from_name(name: &str) -> Option<AluOp> {
-        ALU_OPS
-            .iter()
-            .find(|it| it.name == name || it.aliases.contains(&name))
-            .map(|it| it.op)
-    }
-}
-
-/// A set of Scalar-engine functions whose tables are loaded together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ActTable {
-    /// In every set.
-    Common,
-    ReciprocalSqrt,
-    LogExp,
-    Reciprocal,
-    Gelu,
-    Others,
-}
-
-/// The facts of one Scalar-engine function (`isa.md` §5.1).
-#[derive(Debug)]
-pub struct ActFacts {
-    pub op: ActFn,
-    pub name: &'static str,
-    pub table: ActTable,
-    /// Inputs outside are garbage by contract.
-    pub valid: (f32, f32),
-}
-
-macro_rules! act_fns {
-    ($( $op:ident $name:literal $table:ident $lo:expr, $hi:expr; )*) => {
-        /// A function of the Scalar engine.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum ActFn { $($op),* }
-
-        /// Every Scalar-engine function, in declaration order.
-        pub const ACT_FNS: &[ActFacts] =
-            &[ $( ActFacts { op: ActFn::$op, name: $name, table: ActTable::$table, valid: ($lo, $hi) } ),* ];
-    };
-}
-
-const NEG: f32 = f32::NEG_INFINITY;
-const POS: f32 = f32::INFINITY;
-
-// Membership of the table sets is not published (Q29): functions are grouped by the names seen in compiled kernels.
-act_fns! {
-    Copy               "copy"                  Common         NEG, POS;
-    Square             "square"                Common         NEG, POS;
-    Abs                "abs"                   Common         NEG, POS;
-    Sign               "sign"                  Common         NEG, POS;
-    Relu               "relu"                  Common         NEG, POS;
-    Exp                "exp"                   LogExp         NEG, POS;
-    Log                "log"                   LogExp         5.421_011e-20, 1.844_674_4e19;
-    Softplus           "softplus"              LogExp         NEG, POS;
-    Sigmoid            "sigmoid"               LogExp         NEG, POS;
-    Silu               "silu"                  LogExp         NEG, POS;
-    SiluDx             "silu_dx"               LogExp         NEG, POS;
-    Tanh               "tanh"                  LogExp         NEG, POS;
-    Mish               "mish"                  LogExp         NEG, POS;
-    Gelu               "gelu"                  Gelu           NEG, POS;
-    GeluDx             "gelu_dx"               Gelu           NEG, POS;
-    GeluApprxTanh      "gelu_apprx_tanh"       Gelu           NEG, POS;
-    GeluApprxSigmoid   "gelu_apprx_sigmoid"    Gelu           NEG, POS;
-    GeluApprxSigmoidDx "gelu_apprx_sigmoid_dx" Gelu           NEG, POS;
-    Erf                "erf"                   Gelu           NEG, POS;
-    ErfDx              "erf_dx"                Gelu           NEG, POS;
-    Sin                "sin"                   Others         -std::f32::consts::PI, std::f32::consts::PI;
-    Arctan             "arctan"                Others         -std::f32::consts::FRAC_PI_2, std::f32::consts::FRAC_PI_2;
-    Sqrt               "sqrt"                  ReciprocalSqrt 1.203_706_2e-35, 3.323_07e35;
-    Rsqrt              "rsqrt"                 ReciprocalSqrt 6.462_349e-27, 1.584_563_3e29;
-    Reciprocal         "reciprocal"            Reciprocal     -4.398_046_5e12, 4.398_046_5e12;
-}
-
-impl ActFn {
-    pub fn facts(self) -> &'static ActFacts {
-        &ACT_FNS[self as usize]
-    }
-
-    pub fn name(self) -> &'static str {
-        self.facts().name
-    }
-
-    pub fn from_name(name: &str) -> Option<ActFn> {
-        ACT_FNS.iter().find(|it| it.name == name).map(|it| it.op)
-    }
-}
-
 /// The most operands a row has.
 pub const MAX_ARGS: usize = 10;
 
+pub use operators::{ACT_FNS, ALU_OPS, ActFacts, ActFn, ActTable, AluClass, AluFacts, AluOp};
 pub use table::{Op, ROWS};
 
 impl Op {

@@ -8,6 +8,7 @@
 //! The evaluator is one struct; its methods stand in the files below, each with one part of the language.
 
 mod value;
+mod dict;
 mod scope;
 mod error;
 mod format;

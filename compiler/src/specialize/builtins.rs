@@ -2,11 +2,12 @@
 //!
 //! Takes evaluated arguments, gives Python's results. Nothing here reaches the device.
 
+use super::dict::Dict;
 use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
 use super::operate::order;
-use super::value::{Dict, Module, Value};
+use super::value::{Module, Value};
 use super::{Evaluator, convert, host_bridge, library, sequence};
 use crate::ast::BinOp;
 use crate::source::Span;

@@ -3,12 +3,13 @@
 //! Takes a callable value and evaluated arguments, gives the result. A function of the kernel's file is run in a frame
 //! of its own; everything else is handed to the file that knows it.
 
+use super::dict::Dict;
 use super::error::{Error, Mistake, Result, TraceEntry, closest};
 use super::eval::{CallArgs, with_article};
 use super::exec::Flow;
 use super::host_bridge;
 use super::scope::{Frame, is_positional};
-use super::value::{Closure, Dict, Module, Value};
+use super::value::{Closure, Module, Value};
 use super::{Evaluator, LIMITS, builtins, standard};
 use crate::ast::{Function, ParamKind};
 use crate::host::{Arg, HostDtype};

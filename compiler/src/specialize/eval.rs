@@ -3,10 +3,11 @@
 //! Takes an expression and the frame it stands in, gives a value or the first mistake. Instructions are emitted on the
 //! way, by the calls inside. Operators stand in `operate.rs`, subscripts in `index.rs`, calls in `call.rs`.
 
+use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::index::{Pick, bound, picks_of, subscript, tensor_value};
 use super::scope::{Found, Frame, Scope};
-use super::value::{Dict, Tensor, Value};
+use super::value::{Tensor, Value};
 use super::{Evaluator, LIMITS, builtins};
 use crate::ast::{ArgKind, CallArg, CmpOp, CompClause, CompKind, Expr, ExprKind, FPart, LogicOp, UnaryOp};
 use crate::ir::MAX_DIMS;

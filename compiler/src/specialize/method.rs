@@ -1,10 +1,11 @@
 //! Methods of lists, dicts, sets, tuples and strings.
 
 use super::builtins::{no_attribute, required};
+use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::sequence::sorted;
-use super::value::{Dict, Value};
+use super::value::Value;
 use super::{Evaluator, host_bridge};
 use crate::source::Span;
 use std::cell::RefCell;

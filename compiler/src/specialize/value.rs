@@ -3,13 +3,13 @@
 //! Gives the value type, Python's truth, equality, order and text of values. Holds no evaluation: operators are in
 //! `operate.rs`, calls in `call.rs`.
 
+use super::dict::{Dict, Key};
 use super::scope::Frame;
 use crate::ast;
 use crate::dtype::Dtype;
 use crate::host::{Arg, HostArray};
 use crate::ir::{BufferId, View};
 use crate::isa::{Memory, Op};
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -208,64 +208,6 @@ pub struct Member {
     pub kind: &'static str,
     pub name: &'static str,
     pub value: i64,
-}
-
-/// An insertion-ordered dict.
-#[derive(Clone, Debug, Default)]
-pub struct Dict {
-    entries: Vec<(Value, Value)>,
-    index: FxHashMap<Key, usize>,
-}
-
-/// A hashable value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
-    None,
-    Int(i64),
-    Float(u64),
-    Str(Rc<str>),
-    Tuple(Vec<Key>),
-    Dtype(Dtype),
-    Named(&'static str, &'static str),
-}
-
-impl Dict {
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub fn get(&self, key: &Key) -> Option<&Value> {
-        self.index.get(key).map(|&it| &self.entries[it].1)
-    }
-
-    pub fn insert(&mut self, key: Key, name: Value, value: Value) {
-        match self.index.get(&key) {
-            Some(&it) => self.entries[it].1 = value,
-            None => {
-                self.index.insert(key, self.entries.len());
-                self.entries.push((name, value));
-            }
-        }
-    }
-
-    pub fn remove(&mut self, key: &Key) -> Option<Value> {
-        let at = self.index.remove(key)?;
-        let (_, value) = self.entries.remove(at);
-        self.index
-            .values_mut()
-            .filter(|it| **it > at)
-            .for_each(|it| *it -= 1);
-        Some(value)
-    }
-
-    pub fn clear(&mut self) {
-        self.entries.clear();
-        self.index.clear();
-    }
-
-    pub fn entries(&self) -> &[(Value, Value)] {
-        &self.entries
-    }
 }
 
 impl Value {
