@@ -10,6 +10,7 @@ use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, O
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Index};
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ pub const MAX_DIMS: usize = 6;
 /// On chip, `dims[0]` is the partition pair: its count is the number of partitions, its stride is always 1 (partitions
 /// are contiguous), and `partition` is the first one, relative to the buffer's. The other pairs and `offset` count
 /// elements of `dtype` inside a partition. In HBM all pairs and `offset` count elements, and `partition` is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct View {
     pub buffer: BufferId,
     pub dtype: Dtype,
@@ -214,6 +215,18 @@ pub struct View {
     pub partition: u16,
     pub offset: i64,
     dims: [Dim; MAX_DIMS],
+}
+
+impl Hash for View {
+    /// Pairs beyond the rank are all zero, so only those within it are hashed: every instruction interns its views.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let head = u64::from(self.partition) << 16 | (self.dtype as u64) << 8 | u64::from(self.rank);
+        state.write_u64(u64::from(self.buffer.0) << 32 | head);
+        state.write_i64(self.offset);
+        for dim in self.dims() {
+            state.write_u64((dim.stride as u32 as u64) << 32 | u64::from(dim.count));
+        }
+    }
 }
 
 impl View {

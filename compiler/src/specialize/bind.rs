@@ -299,29 +299,29 @@ impl Evaluator<'_> {
 
     fn default_engine(&mut self, op: Op, args: &[Arg; MAX_ARGS], span: Span) -> Engine {
         let first = op.row().engines[0];
-        let views: Vec<View> = args
-            .iter()
-            .filter_map(|it| match it {
-                Arg::View(id) => Some(self.program[*id]),
-                _ => None,
-            })
-            .collect();
-        let in_psum = views.iter().any(|it| self.program.memory(it) == Memory::Psum);
-        let alu = args.iter().filter_map(|it| match it {
-            Arg::Alu(it) => Some(*it),
-            _ => None,
-        });
+        let alu = |args: &[Arg; MAX_ARGS]| {
+            args.iter()
+                .filter_map(|it| match it {
+                    Arg::Alu(it) => Some(*it),
+                    _ => None,
+                })
+                .collect::<Vec<_>>()
+        };
         match op {
             Op::NcTranspose => {
                 // A result in PSUM is the Tensor engine's; small tiles that stay in SBUF are the Vector engine's.
-                let to_psum = views
-                    .first()
+                let to_psum = self
+                    .views(args)
+                    .next()
                     .is_some_and(|it| self.program.memory(it) == Memory::Psum);
                 if to_psum { Engine::Tensor } else { Engine::Vector }
             }
             Op::TensorTensor => {
-                let all_32 = views.iter().all(|it| matches!(it.dtype, Dtype::I32 | Dtype::U32));
-                let op = alu.into_iter().next();
+                let all_32 = self
+                    .views(args)
+                    .all(|it| matches!(it.dtype, Dtype::I32 | Dtype::U32));
+                let in_psum = self.views(args).any(|it| self.program.memory(it) == Memory::Psum);
+                let op = alu(args).first().copied();
                 let exact = matches!(op, Some(AluOp::Add | AluOp::Subtract | AluOp::Multiply));
                 if op == Some(AluOp::Power) || (all_32 && exact && !in_psum) {
                     return Engine::Gpsimd;
@@ -332,9 +332,16 @@ impl Evaluator<'_> {
                 }
                 first
             }
-            Op::TensorScalar if alu.into_iter().any(|it| it.facts().gpsimd_only) => Engine::Gpsimd,
+            Op::TensorScalar if alu(args).iter().any(|it| it.facts().gpsimd_only) => Engine::Gpsimd,
             _ => first,
         }
+    }
+
+    fn views<'a>(&'a self, args: &'a [Arg; MAX_ARGS]) -> impl Iterator<Item = &'a View> {
+        args.iter().filter_map(|it| match it {
+            Arg::View(id) => Some(&self.program[*id]),
+            _ => None,
+        })
     }
 
     /// Whether a matmul overwrites or adds, where the kernel leaves it open.
