@@ -9,6 +9,7 @@ mod error;
 mod written;
 
 pub use error::{Error, Holds, Missing, Site, Tensor};
+pub use written::Gap;
 
 use crate::footprint::{Bytes, Footprint};
 use crate::ir::{
@@ -20,22 +21,54 @@ use crate::source::Span;
 use crate::target::Target;
 use crate::text::print_view;
 use rustc_hash::FxHashMap;
-use written::{Extent, Gap, Window, Written};
+use written::{Extent, Window, Written};
 
 /// What a correct program's data flow says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     pub first_writes: FirstWrites,
     pub warnings: Vec<Error>,
+    /// Empty when the program makes its results alone.
+    pub unwritten: Vec<Unwritten>,
+}
+
+/// What a program does not write of one of its results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritten {
+    pub result: BufferId,
+    /// At least one, ascending.
+    pub gaps: Vec<Gap>,
+}
+
+/// How much of its results a program must write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Results {
+    Whole,
+    /// It is one program of a grid; what it leaves is for the caller to look into.
+    Part,
 }
 
 /// Checks that everything is written before it is read, and that every result is written.
 pub fn check(program: &Program, placement: &Placement, target: &Target) -> Result<Checked, Vec<Error>> {
+    check_as(program, placement, Results::Whole, target)
+}
+
+/// [`check`] for a program that may be one of a grid.
+pub fn check_as(
+    program: &Program,
+    placement: &Placement,
+    results: Results,
+    target: &Target,
+) -> Result<Checked, Vec<Error>> {
     let mut flow = Flow::new(program, placement, target);
     for (id, inst) in program.iter() {
         flow.visit(id, inst);
     }
-    flow.check_results();
+    let unwritten = flow.unwritten_results();
+    if results == Results::Whole {
+        let errors = unwritten.iter().map(|it| not_written(program, it));
+        flow.errors.extend(errors);
+    }
     let Flow {
         errors,
         first_writes,
@@ -48,7 +81,28 @@ pub fn check(program: &Program, placement: &Placement, target: &Target) -> Resul
     Ok(Checked {
         first_writes,
         warnings: unused(program, &is_touched),
+        unwritten,
     })
+}
+
+/// The error for a result of which something is never written.
+pub fn not_written(program: &Program, unwritten: &Unwritten) -> Error {
+    let buffer = &program[unwritten.result];
+    let size = u64::from(buffer.dtype.size());
+    let bytes = |it: &Gap| u64::from(it.end_partition - it.first_partition) * (it.end - it.start);
+    let n_bytes: u64 = unwritten.gaps.iter().map(bytes).sum();
+    let first = unwritten
+        .gaps
+        .first()
+        .map_or((0, 0), |it| (it.first_partition, it.start));
+    Error::OutputNotWritten {
+        tensor: Tensor::new(program, unwritten.result),
+        missing: Missing {
+            count: n_bytes.div_ceil(size),
+            of: buffer.shape.count(),
+            first: index(program, unwritten.result, first.0, first.1),
+        },
+    }
 }
 
 /// The written part of every buffer.
@@ -244,29 +298,27 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Every element of a result is written.
-    fn check_results(&mut self) {
-        let mut is_result: Vec<bool> = self
-            .program
-            .buffers
-            .iter()
-            .map(|it| it.role == Role::Out)
-            .collect();
+    /// The results of which something is not written.
+    fn unwritten_results(&self) -> Vec<Unwritten> {
+        let buffers = self.program.buffers.iter();
+        let mut is_result: Vec<bool> = buffers.map(|it| it.role == Role::Out).collect();
         for result in &self.program.results {
             is_result[result.buffer.index()] = true;
         }
-        for id in (0..is_result.len())
+        let results = (0..is_result.len())
             .filter(|&it| is_result[it])
-            .map(BufferId::new)
-        {
-            let view = View::whole(id, &self.program[id]);
-            if let Some(missing) = self.missing(&self.written, &view) {
-                self.errors.push(Error::OutputNotWritten {
-                    tensor: Tensor::new(self.program, id),
-                    missing,
-                });
+            .map(BufferId::new);
+        let unwritten = results.map(|result| {
+            let view = View::whole(result, &self.program[result]);
+            let mut gaps = Vec::new();
+            if let Some(window) = window(self.program, &view) {
+                let written = &self.written.of_buffer[result.index()];
+                written.for_each_gap(&window, |gap| gaps.push(gap));
             }
-        }
+            gaps.sort_by_key(|it| (it.first_partition, it.start));
+            Unwritten { result, gaps }
+        });
+        unwritten.filter(|it| !it.gaps.is_empty()).collect()
     }
 
     /// The elements of a view that are not in a set.

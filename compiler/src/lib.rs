@@ -23,6 +23,7 @@ pub mod place;
 pub mod check;
 pub mod schedule;
 
+use check::{Results, Unwritten};
 use diagnostic::{Diagnostic, Report};
 use ir::{FirstWrites, Placement, Program, Schedule};
 use source::{FileId, Sources};
@@ -37,6 +38,8 @@ pub struct Compiled {
     pub placement: Placement,
     pub first_writes: FirstWrites,
     pub schedule: Schedule,
+    /// What a program of a grid leaves of its results to the others.
+    pub unwritten: Vec<Unwritten>,
     /// Tensor arguments in the order of the request.
     pub inputs: Vec<Input>,
     pub warnings: Vec<Diagnostic>,
@@ -75,14 +78,21 @@ pub fn compile_ast(
         .map_err(|(diagnostics, printed)| Failure { diagnostics, printed })?;
     let (program, printed) = (specialized.program, specialized.printed);
     let mut warnings = specialized.warnings;
-    match back_end(&program, request.target) {
-        Ok((placement, first_writes, schedule, more)) => {
-            warnings.extend(more);
+    let n_programs: u64 = request.grid.iter().map(|&it| u64::from(it)).product();
+    let results = if n_programs > 1 {
+        Results::Part
+    } else {
+        Results::Whole
+    };
+    match complete(&program, None, None, results, request.target) {
+        Ok(stages) => {
+            warnings.extend(stages.warnings);
             Ok(Compiled {
                 program,
-                placement,
-                first_writes,
-                schedule,
+                placement: stages.placement,
+                first_writes: stages.first_writes,
+                schedule: stages.schedule,
+                unwritten: stages.unwritten,
                 inputs: specialized.inputs,
                 warnings,
                 printed,
@@ -98,18 +108,23 @@ pub fn compile_ast(
     }
 }
 
-type Stages = (Placement, FirstWrites, Schedule, Vec<Diagnostic>);
-
-/// The stages after specialising. Each is verified before the next begins.
-pub fn back_end(program: &Program, target: &Target) -> Result<Stages, Vec<Diagnostic>> {
-    complete(program, None, None, target)
+/// A program after the stages that follow specialising.
+#[derive(Debug)]
+pub struct Stages {
+    pub placement: Placement,
+    pub first_writes: FirstWrites,
+    pub schedule: Schedule,
+    pub unwritten: Vec<Unwritten>,
+    pub warnings: Vec<Diagnostic>,
 }
 
-/// The stages that IR text has left out; what it gives is verified as if we had made it.
+/// The stages after specialising, those left out that IR text has given. Each is verified before the next begins, and
+/// what is given is verified as if we had made it.
 pub fn complete(
     program: &Program,
     placement: Option<Placement>,
     schedule: Option<Schedule>,
+    results: Results,
     target: &Target,
 ) -> Result<Stages, Vec<Diagnostic>> {
     none(verify::verify(program, target))?;
@@ -118,15 +133,16 @@ pub fn complete(
         None => place::place(program, target).map_err(|it| reports(&it))?,
     };
     none(verify::verify_placed(program, &placement, target))?;
-    let checked = check::check(program, &placement, target).map_err(|it| reports(&it))?;
+    let checked = check::check_as(program, &placement, results, target).map_err(|it| reports(&it))?;
     let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
     none(schedule::verify_schedule(program, &placement, &schedule))?;
-    Ok((
+    Ok(Stages {
         placement,
-        checked.first_writes,
+        first_writes: checked.first_writes,
         schedule,
-        reports(&checked.warnings),
-    ))
+        unwritten: checked.unwritten,
+        warnings: reports(&checked.warnings),
+    })
 }
 
 fn none<E: Report>(errors: Vec<E>) -> Result<(), Vec<Diagnostic>> {

@@ -84,18 +84,19 @@ fn check_text(check: &NamedCheck) -> String {
         Err(reason) => return format!("{names}: failed: {reason}"),
         Ok(found) => found,
     };
-    let errors = format!(
-        "largest error {} ({} relative), tolerance {} + {} * |want|",
-        number(found.max_abs_err),
-        number(found.max_rel_err),
+    let largest = number(found.max_abs_err);
+    let allowed = format!(
+        "{} + {} * |want| is allowed",
         number(found.atol),
         number(found.rtol)
     );
     match &found.first_bad {
-        None => format!("{names}: ok, {errors}"),
+        None => format!("{names}: ok, largest error {largest} where {allowed}"),
         Some((index, got, want)) => format!(
-            "{names}: failed: {} elements are off, first {index:?}: {} instead of {}; {errors}",
+            "{names}: failed: {} of {} elements are off, the first at {index:?}: {} instead of {}; \
+             largest error {largest} where {allowed}",
             found.n_bad,
+            found.n_elements,
             number(*got),
             number(*want)
         ),

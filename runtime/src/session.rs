@@ -14,6 +14,7 @@ pub use run::{Modelled, Outcome, RunOptions, RunOrder, Saved, Wall, programs};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_import, read_source};
+use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect};
 use nk_compiler::ir::{BufferId, Role};
@@ -208,16 +209,18 @@ impl Session {
             &program,
             parsed.placement.clone(),
             parsed.schedule.clone(),
+            Results::Whole,
             self.settings.target,
         );
-        let (placement, first_writes, schedule, warnings) = stages.map_err(Failure::kernel)?;
+        let stages = stages.map_err(Failure::kernel)?;
         Ok(Compiled {
             program,
-            placement,
-            first_writes,
-            schedule,
+            placement: stages.placement,
+            first_writes: stages.first_writes,
+            schedule: stages.schedule,
+            unwritten: stages.unwritten,
             inputs,
-            warnings,
+            warnings: stages.warnings,
             printed: String::new(),
         })
     }

@@ -8,6 +8,7 @@ use crate::time::time;
 use crate::trace::Trace;
 use crate::{Emulator, Machine};
 use nk_compiler::Compiled;
+use nk_compiler::check::{Gap, Unwritten, not_written};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::ir::{BufferId, InstId, Program, Role};
 use nk_compiler::isa::{Access, ENGINES, N_ENGINES, Unit};
@@ -130,7 +131,8 @@ impl Session {
         };
         let mut modelled = Modelled::default();
         let mut printed = String::new();
-        let mut facts = None;
+        let mut unwritten: Option<Vec<Unwritten>> = None;
+        let mut last = None;
         for program_id in programs(&job.grid) {
             let compiled = clocked(&mut wall.compile, || self.compile(sources, job, &program_id))?;
             let trace = time(
@@ -143,22 +145,35 @@ impl Session {
             clocked(&mut wall.emulate, || {
                 self.emulate(&compiled, &trace, options, &mut hbm)
             })?;
+            unwritten = Some(match unwritten {
+                Some(before) => common(&before, &compiled.unwritten),
+                None => compiled.unwritten.clone(),
+            });
             // Every program of a grid is the same kernel, so warnings and messages of the first speak for all.
-            if facts.is_none() {
-                warnings.extend(compiled.warnings);
-                printed = compiled.printed;
-                let mutated = mutated_inputs(&compiled.program);
-                let inputs = compiled.inputs.iter().enumerate();
-                let written = inputs.filter(|(_, it)| mutated.contains(&it.buffer));
-                let written: Vec<(usize, String)> = written.map(|(idx, it)| (idx, it.path.clone())).collect();
-                facts = Some((compiled.program.name, written));
+            if last.is_none() {
+                warnings.extend(compiled.warnings.iter().cloned());
+                printed = compiled.printed.clone();
             }
+            last = Some(compiled);
         }
-        let (kernel, written) = facts.expect("a grid has at least one program");
+        let Compiled { program, inputs, .. } = last.expect("a grid has at least one program");
+        let unwritten = unwritten.unwrap_or_default();
+        if !unwritten.is_empty() {
+            let errors = unwritten.iter().map(|it| not_written(&program, it).report());
+            warnings.extend(errors);
+            return Err(Failure {
+                printed,
+                ..Failure::kernel(warnings)
+            });
+        }
+        let written = mutated_inputs(&program);
         let results = hbm.outputs;
-        let mutated: Vec<(String, Tensor)> = written
-            .into_iter()
-            .map(|(idx, name)| (name, hbm.inputs[idx].clone()))
+        let mutated = inputs
+            .iter()
+            .zip(&hbm.inputs)
+            .filter(|(input, _)| written.contains(&input.buffer));
+        let mutated: Vec<(String, Tensor)> = mutated
+            .map(|(input, tensor)| (input.path.clone(), tensor.clone()))
             .collect();
         let started = Instant::now();
         let mut checks = Vec::new();
@@ -174,7 +189,7 @@ impl Session {
         let results = clocked(&mut wall.io, || save(results, options))?;
         let mutated = clocked(&mut wall.io, || save(mutated, options))?;
         Ok(Outcome {
-            kernel,
+            kernel: program.name,
             target: self.settings.target.name,
             results,
             mutated,
@@ -294,6 +309,42 @@ fn mutated_inputs(program: &Program) -> Vec<BufferId> {
     }
     mutated.retain(|it| !program.results.iter().any(|result| result.buffer == *it));
     mutated
+}
+
+/// What two programs of a grid both leave unwritten. They make the same tensors in the same order.
+fn common(before: &[Unwritten], now: &[Unwritten]) -> Vec<Unwritten> {
+    let mut both = Vec::new();
+    for it in now {
+        let Some(other) = before.iter().find(|other| other.result == it.result) else {
+            continue;
+        };
+        let gaps = common_gaps(&it.gaps, &other.gaps);
+        if !gaps.is_empty() {
+            both.push(Unwritten {
+                result: it.result,
+                gaps,
+            });
+        }
+    }
+    both
+}
+
+/// The bytes in gaps of both lists. Results lie in HBM, which has no partitions, so the lists ascend by their bytes.
+fn common_gaps(a: &[Gap], b: &[Gap]) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(&&first), Some(&&second)) = (a.peek(), b.peek()) {
+        let (start, end) = (first.start.max(second.start), first.end.min(second.end));
+        if start < end {
+            gaps.push(Gap { start, end, ..first });
+        }
+        if first.end < second.end {
+            a.next();
+        } else {
+            b.next();
+        }
+    }
+    gaps
 }
 
 fn read(machine: &Machine, program: &Program, buffer: BufferId) -> Tensor {

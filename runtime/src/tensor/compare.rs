@@ -21,6 +21,7 @@ pub struct Check {
     pub max_abs_err: f64,
     pub max_rel_err: f64,
     pub n_bad: usize,
+    pub n_elements: usize,
     /// The index, the value got and the value wanted of the first element that is off.
     pub first_bad: Option<(Vec<usize>, f64, f64)>,
     /// The tolerances that were applied.
@@ -56,6 +57,7 @@ pub fn compare(got: &Tensor, want: &[f64], tolerance: Tolerance) -> Option<Check
         max_abs_err: 0.0,
         max_rel_err: 0.0,
         n_bad: 0,
+        n_elements: want.len(),
         first_bad: None,
         rtol,
         atol,
