@@ -186,6 +186,7 @@ pub enum Mistake {
         right: Vec<u32>,
     },
     Host {
+        code: &'static str,
         message: String,
         help: Option<String>,
     },
@@ -456,8 +457,8 @@ impl Mistake {
             )
             .at(span, "")
             .note("a (P, 1) tile is broadcast along the free axis, and a number to every element; nothing else is"),
-            Mistake::Host { message, help } => {
-                let it = error("numpy-error", message).at(span, "");
+            Mistake::Host { code, message, help } => {
+                let it = error(code, message).at(span, "");
                 match help {
                     Some(help) => it.help(help),
                     None => it,

@@ -18,8 +18,8 @@ pub type ArrayRef = Rc<RefCell<HostArray>>;
 
 fn wrap<T>(result: HostResult<T>, span: Span) -> Result<T> {
     result.map_err(|error| {
-        let (message, help) = (error.message(), error.help());
-        Error::new(Mistake::Host { message, help }, span)
+        let (code, message, help) = (error.code(), error.message(), error.help());
+        Error::new(Mistake::Host { code, message, help }, span)
     })
 }
 

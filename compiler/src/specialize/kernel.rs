@@ -400,6 +400,7 @@ impl Evaluator<'_> {
             other => crate::host::to_array(&other).map_err(|error| {
                 Error::new(
                     Mistake::Host {
+                        code: error.code(),
                         message: error.message(),
                         help: error.help(),
                     },
