@@ -99,6 +99,9 @@ struct Around {
     loc: Option<LocId>,
 }
 
+/// A base name, and the numbers of the iterations around.
+type NameKey = (Rc<str>, Option<Arc<[u32]>>);
+
 /// What `enter_*` gives to `leave`.
 struct Mark {
     around: usize,
@@ -123,7 +126,8 @@ struct Evaluator<'a> {
     program: Program,
     /// PSUM views that matmuls have written, per buffer.
     matmul_writes: FxHashMap<crate::ir::BufferId, Vec<crate::ir::View>>,
-    names: FxHashMap<(Rc<str>, Option<Arc<[u32]>>), u32>,
+    /// How often each name was made in each iteration.
+    names: FxHashMap<NameKey, u32>,
     around: Vec<Around>,
     iterations: Vec<u32>,
     instance: Option<Arc<[u32]>>,

@@ -211,7 +211,7 @@ fn resolve(count: u64, shape: &[i64], old: &[u32], span: Span) -> Result<Vec<u32
         .try_fold(1i64, |a, &b| a.checked_mul(b))
         .ok_or_else(wrong)?;
     let fits = shape.iter().all(|&it| it == -1 || it > 0) && n_unknown <= 1 && known > 0 && !shape.is_empty();
-    if !fits || count % known as u64 != 0 || (n_unknown == 0 && known as u64 != count) {
+    if !fits || !count.is_multiple_of(known as u64) || (n_unknown == 0 && known as u64 != count) {
         return Err(wrong());
     }
     let rest = count / known as u64;

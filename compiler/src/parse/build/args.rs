@@ -33,10 +33,11 @@ pub fn arg(word: ArgWord, value: Node) -> Deep<Arg> {
 impl Builder<'_> {
     /// Gives every argument its kind and checks their order, as CPython does.
     pub(super) fn args(&mut self, args: Deep<Vec<Arg>>) -> Deep<Vec<CallArg>> {
-        if args.tree.len() > 1 {
-            if let Some(it) = args.tree.iter().find(|it| it.word == ArgWord::BareGenerator) {
-                self.errors.push(Error::BareGenerator { span: it.value.span });
-            }
+        let bare = args.tree.iter().find(|it| it.word == ArgWord::BareGenerator);
+        if args.tree.len() > 1
+            && let Some(it) = bare
+        {
+            self.errors.push(Error::BareGenerator { span: it.value.span });
         }
         let args = args.map(|it| it.into_iter().map(|it| self.arg(it)).collect::<Vec<_>>());
         if args.tree.len() > 1 {

@@ -30,7 +30,7 @@ pub(super) fn keyword_as_name(line: &Line) -> Option<Error> {
         None => line.next() == Some(Tok::Assign),
         _ => false,
     };
-    if wants_name && line.expects("name") || line.at == 0 && wants_name {
+    if wants_name && (line.expects("name") || line.at == 0) {
         return named(line.span(token), line.slice(token));
     }
     None

@@ -125,8 +125,8 @@ impl History {
     fn forget(&mut self, access: &Access) {
         let mut left = Vec::new();
         self.accesses.retain(|old| match rest(old, access) {
-            Rest::All => true,
-            Rest::Parts(parts) => {
+            None => true,
+            Some(parts) => {
                 left.extend(parts.into_iter().flatten());
                 false
             }
@@ -141,7 +141,7 @@ impl History {
             .grid
             .near(&Rect::of(&access.bytes, rows.origin, rows.pitch), |id| {
                 if !index.is_gone[id as usize]
-                    && let Rest::Parts(parts) = rest(&self.accesses[id as usize], access)
+                    && let Some(parts) = rest(&self.accesses[id as usize], access)
                 {
                     cut.push((id, parts));
                 }
@@ -165,28 +165,25 @@ impl History {
     }
 }
 
-/// What is left of an access.
-enum Rest {
-    All,
-    Parts([Option<Access>; 4]),
-}
+/// Up to four parts of an access.
+type Parts = [Option<Access>; 4];
 
-/// What of an old access a later one does not stand for.
-fn rest(old: &Access, later: &Access) -> Rest {
+/// What of an old access a later one does not stand for; `None` when that is all of it.
+fn rest(old: &Access, later: &Access) -> Option<Parts> {
     let stands_for = later.writes
         || (!old.writes
             && old.at.queue == later.at.queue
             && old.at.is_transfer == later.at.is_transfer
             && old.at.position <= later.at.position);
     if !stands_for {
-        return Rest::All;
+        return None;
     }
     if later.bytes.contains(&old.bytes) {
-        return Rest::Parts([None; 4]);
+        return Some([None; 4]);
     }
     let is_dense = old.bytes.bytes.is_dense() && later.bytes.bytes.is_dense();
     if !is_dense || old.bytes.common(&later.bytes).is_none() {
-        return Rest::All;
+        return None;
     }
     let (a, b) = (&old.bytes, &later.bytes);
     let part = |partitions: (u32, u32), bytes: (u64, u64)| {
@@ -204,7 +201,7 @@ fn rest(old: &Access, later: &Access) -> Rest {
     let all = (a.first_partition, a.end_partition);
     let (start, end) = (a.bytes.start, a.bytes.end());
     let middle = (start.max(b.bytes.start), end.min(b.bytes.end()));
-    Rest::Parts([
+    Some([
         part(all, (start, b.bytes.start)),
         part(all, (b.bytes.end(), end)),
         part((all.0, b.first_partition), middle),
