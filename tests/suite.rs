@@ -3,12 +3,13 @@
 //! A new case is a new file; no Rust is added. `# nk:` directives say what to run and what to expect, `# error: CODE` on
 //! a line says what must be reported there.
 
+use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::ir::{BufferId, InstId};
 use nk_compiler::isa::ROWS;
 use nk_compiler::source::Sources;
 use nk_compiler::text::Directive;
-use nk_compiler::{Compiled, back_end, lex, target, text};
+use nk_compiler::{Compiled, complete, lex, target, text};
 use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
 use nk_runtime::tensor::{Tensor, Tolerance};
 use nk_runtime::{Emulator, Machine};
@@ -285,8 +286,8 @@ fn ir_programs_give_the_values_beside_them() {
         let parsed = text::parse(&sources, file).unwrap_or_else(|it| panic!("{path:?}: {it:?}"));
         let directives = text::directives(&sources, file).unwrap_or_else(|it| panic!("{path:?}: {it:?}"));
         let target = &target::TARGETS[0];
-        let (placement, first_writes, ..) =
-            back_end(&parsed.program, target).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+        let stages = complete(&parsed.program, None, None, Results::Whole, target)
+            .unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
         let mut n_runs = 0;
         for directive in directives {
             let Directive::Run {
@@ -300,7 +301,8 @@ fn ir_programs_give_the_values_beside_them() {
             n_runs += 1;
             for emulator in [Emulator::Jit, Emulator::Reference] {
                 let program = &parsed.program;
-                let mut machine = Machine::load(program, &placement, &first_writes, target, emulator);
+                let mut machine =
+                    Machine::load(program, &stages.placement, &stages.first_writes, target, emulator);
                 let buffer = |name: &str| {
                     let at = program.buffers.iter().position(|it| it.name.to_string() == name);
                     BufferId::new(at.unwrap_or_else(|| panic!("{path:?}:{line}: no buffer {name}")))

@@ -85,6 +85,19 @@ impl Access {
         }
     }
 
+    /// A tile outside the memories of the core, which overlaps nothing.
+    pub fn staged(dtype: Dtype, start: u64, axes: Vec<Axis>) -> Access {
+        Access {
+            space: Space::Hbm,
+            dtype,
+            start,
+            axes,
+            partition: 0,
+            before: 0,
+            behind: 0,
+        }
+    }
+
     /// All elements.
     pub fn count(&self) -> u64 {
         self.axes.iter().map(|it| u64::from(it.count)).product()

@@ -5,6 +5,8 @@ pub mod memory;
 pub mod access;
 mod kernels;
 mod reference;
+mod lower;
+mod jit;
 mod machine;
 pub mod emulate;
 pub mod trace;
@@ -12,4 +14,5 @@ pub mod time;
 pub mod session;
 pub mod report;
 
-pub use machine::{Emulator, Machine};
+pub use kernels::{LEVELS, Level};
+pub use machine::{Emulator, Machine, Stats, clif};

@@ -3,12 +3,16 @@
 //! Takes a program, its placement and an order of its instructions, gives the contents of buffers. Knows nothing of time.
 
 use crate::access::Access;
+use crate::jit::{self, Compiled};
+use crate::kernels::Level;
+use crate::lower;
 use crate::memory::{Layout, Memory};
 use crate::reference::{self, Core};
 use nk_compiler::ir::{BufferId, FirstWrite, FirstWrites, InstId, Placement, Program, Region, View};
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
+use std::time::{Duration, Instant};
 
 /// What executes instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +30,21 @@ pub struct Machine {
     /// The elements of each buffer in row-major order.
     buffers: Vec<Access>,
     code: Code,
+    stats: Stats,
+}
+
+/// What loading a program took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stats {
+    /// Shape classes, which are compiled functions, and the bytes of their code.
+    pub n_classes: usize,
+    pub code_bytes: usize,
+    pub load_time: Duration,
 }
 
 #[derive(Debug)]
 enum Code {
+    Jit(Box<Compiled>),
     Reference(Box<Plain>),
 }
 
@@ -52,6 +67,19 @@ impl Machine {
         target: &'static Target,
         emulator: Emulator,
     ) -> Machine {
+        Machine::load_at(program, placement, first, target, emulator, Level::detect())
+    }
+
+    /// [`Machine::load`] with the row kernels of a given level, which the CPU must have.
+    pub fn load_at(
+        program: &Program,
+        placement: &Placement,
+        first: &FirstWrites,
+        target: &'static Target,
+        emulator: Emulator,
+        level: Level,
+    ) -> Machine {
+        let started = Instant::now();
         let layout = Layout::new(program, placement, target);
         let resolve = |view: &View| Access::new(program, placement, &layout, view);
         let buffers: Vec<Access> = program
@@ -60,14 +88,26 @@ impl Machine {
             .enumerate()
             .map(|(idx, it)| resolve(&View::whole(BufferId::new(idx), it)))
             .collect();
+        let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
+        let mut stats = Stats::default();
+        let mut stage_bytes = 0;
         let code = match emulator {
-            Emulator::Jit | Emulator::Reference => Code::Reference(Box::new(Plain {
+            Emulator::Jit => {
+                let table = lower::lower(program, &accesses, first, &layout);
+                stage_bytes = table.stage_bytes;
+                let compiled = jit::compile(table, &layout, level);
+                stats.n_classes = compiled.n_classes();
+                stats.code_bytes = compiled.code_bytes;
+                Code::Jit(Box::new(compiled))
+            }
+            Emulator::Reference => Code::Reference(Box::new(Plain {
                 program: program.clone(),
-                accesses: program.views().iter().map(resolve).collect(),
+                accesses,
                 first: first.ranges.iter().cloned().collect(),
             })),
         };
-        let mut memory = Memory::reserve(layout, 0);
+        stats.load_time = started.elapsed();
+        let mut memory = Memory::reserve(layout, stage_bytes);
         for (buffer, region) in program.buffers.iter().zip(&placement.regions) {
             poison(&mut memory, buffer.memory, region);
         }
@@ -75,7 +115,13 @@ impl Machine {
             memory,
             buffers,
             code,
+            stats,
         }
+    }
+
+    /// What loading the program took.
+    pub fn stats(&self) -> Stats {
+        self.stats
     }
 
     /// Fills a buffer with elements in row-major order.
@@ -104,6 +150,7 @@ impl Machine {
     /// schedule's semaphores.
     pub fn run(&mut self, order: &[InstId]) {
         match &mut self.code {
+            Code::Jit(compiled) => compiled.run(&mut self.memory, order),
             Code::Reference(plain) => {
                 let mut core = Core {
                     memory: &mut self.memory,
@@ -117,6 +164,19 @@ impl Machine {
             }
         }
     }
+}
+
+/// The code of every shape class of a program as CLIF text, in order of first use.
+pub fn clif(
+    program: &Program,
+    placement: &Placement,
+    first: &FirstWrites,
+    target: &'static Target,
+) -> String {
+    let layout = Layout::new(program, placement, target);
+    let resolve = |view: &View| Access::new(program, placement, &layout, view);
+    let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
+    jit::text(&lower::lower(program, &accesses, first, &layout), &layout)
 }
 
 /// The start of each row of a whole buffer, and the bytes of a row: a partition on chip, everything in HBM.

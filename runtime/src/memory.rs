@@ -21,7 +21,7 @@ const GUARD: u64 = 1 << 20;
 const PAGE: u64 = 64 << 10;
 
 /// Rows of scratch that compiled code may use.
-pub const SCRATCH_ROWS: u64 = 8;
+pub const SCRATCH_ROWS: u64 = 12;
 
 /// Where each window starts, in bytes from the start of the reservation.
 #[derive(Clone, Copy, Debug)]
@@ -133,11 +133,12 @@ impl Memory {
             (layout.hbm, layout.hbm + layout.hbm_bytes),
             (layout.stage, layout.stage + stage_bytes),
         ];
-        let end = layout.stage + stage_bytes + EDGE_GUARD;
+        let end = layout.stage + stage_bytes + LINE + EDGE_GUARD;
         let reserved = usize::try_from(end.next_multiple_of(PAGE)).expect("the host has 64-bit addresses");
         let base = host::reserve(reserved);
         for &(start, end) in &windows {
-            host::open(base, start, end.next_multiple_of(PAGE) - start);
+            // A vector may read past the end of the last element.
+            host::open(base, start, (end + LINE).next_multiple_of(PAGE) - start);
         }
         Memory {
             layout,

@@ -4,3 +4,7 @@
 mod case;
 #[path = "exec/golden.rs"]
 mod golden;
+#[path = "exec/generate.rs"]
+mod generate;
+#[path = "exec/random.rs"]
+mod random;

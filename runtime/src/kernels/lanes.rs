@@ -4,6 +4,7 @@
 //! level: [`super::Level`] does, and only picks one whose instructions the CPU has. That is what makes the operations
 //! safe to call.
 
+use super::convert::{decode, encode};
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A vector of floating-point lanes.
@@ -45,6 +46,12 @@ pub trait Vector:
         Self::select(other.less(self), self, other)
     }
 
+    /// Every NaN becomes `nan`.
+    #[inline(always)]
+    fn canonical(self, nan: Self) -> Self {
+        Self::select(self.is_nan(), nan, self)
+    }
+
     /// A polynomial, its coefficients in ascending order.
     #[inline(always)]
     fn polynomial(self, coefficients: &[Self::Element]) -> Self {
@@ -59,12 +66,122 @@ pub trait Vector:
 
 /// A level's vector types: the same number of f32 and of f64 lanes.
 pub trait Lanes {
+    const COUNT: usize;
     type F: Vector<Element = f32>;
     type D: Vector<Element = f64>;
 
     fn widen(values: Self::F) -> Self::D;
     /// Rounds to nearest even.
     fn narrow(values: Self::D) -> Self::F;
+
+    /// Reads `COUNT` values.
+    ///
+    /// # Safety
+    /// All of them are readable; the address need not be aligned.
+    unsafe fn load(from: *const f32) -> Self::F;
+    /// Writes `COUNT` values.
+    ///
+    /// # Safety
+    /// All of them are writable; the address need not be aligned.
+    unsafe fn store(to: *mut f32, values: Self::F);
+    /// Reads `n < COUNT` values; the other lanes are `fill`.
+    ///
+    /// # Safety
+    /// The first `n` are readable.
+    unsafe fn load_part(from: *const f32, n: usize, fill: f32) -> Self::F;
+    /// Writes the first `n < COUNT` lanes.
+    ///
+    /// # Safety
+    /// The first `n` are writable.
+    unsafe fn store_part(to: *mut f32, n: usize, values: Self::F);
+    /// Reads `COUNT` f16 values.
+    ///
+    /// # Safety
+    /// All of them are readable.
+    unsafe fn load_f16(from: *const [u8; 2]) -> Self::F;
+    /// Writes `COUNT` f16 values, rounded to nearest even; a NaN must be canonical.
+    ///
+    /// # Safety
+    /// All of them are writable.
+    unsafe fn store_f16(to: *mut [u8; 2], values: Self::F);
+}
+
+/// Two vectors as one, for the f64 lanes of a whole register of f32.
+#[derive(Clone, Copy)]
+pub struct Pair<H>(pub H, pub H);
+
+macro_rules! pair_operators {
+    ($($trait:ident $name:ident;)*) => { $(
+        impl<H: Vector> $trait for Pair<H> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                Pair(self.0.$name(other.0), self.1.$name(other.1))
+            }
+        }
+    )* };
+}
+
+pair_operators! {
+    Add add;
+    Sub sub;
+    Mul mul;
+    Div div;
+}
+
+impl<H: Vector> Vector for Pair<H> {
+    type Element = H::Element;
+    type Mask = (H::Mask, H::Mask);
+
+    #[inline(always)]
+    fn splat(value: H::Element) -> Self {
+        Pair(H::splat(value), H::splat(value))
+    }
+    #[inline(always)]
+    fn fma(self, factor: Self, addend: Self) -> Self {
+        Pair(self.0.fma(factor.0, addend.0), self.1.fma(factor.1, addend.1))
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Pair(self.0.sqrt(), self.1.sqrt())
+    }
+    #[inline(always)]
+    fn less(self, other: Self) -> Self::Mask {
+        (self.0.less(other.0), self.1.less(other.1))
+    }
+    #[inline(always)]
+    fn is_nan(self) -> Self::Mask {
+        (self.0.is_nan(), self.1.is_nan())
+    }
+    #[inline(always)]
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+        Pair(H::select(mask.0, yes.0, no.0), H::select(mask.1, yes.1, no.1))
+    }
+    #[inline(always)]
+    fn bit_and(self, other: Self) -> Self {
+        Pair(self.0.bit_and(other.0), self.1.bit_and(other.1))
+    }
+    #[inline(always)]
+    fn bit_or(self, other: Self) -> Self {
+        Pair(self.0.bit_or(other.0), self.1.bit_or(other.1))
+    }
+    #[inline(always)]
+    fn add_bits(self, other: Self) -> Self {
+        Pair(self.0.add_bits(other.0), self.1.add_bits(other.1))
+    }
+    #[inline(always)]
+    fn bits_to_exponent(self) -> Self {
+        Pair(self.0.bits_to_exponent(), self.1.bits_to_exponent())
+    }
+    #[inline(always)]
+    fn exponent_to_bits(self) -> Self {
+        Pair(self.0.exponent_to_bits(), self.1.exponent_to_bits())
+    }
+    #[inline(always)]
+    fn map(self, function: impl Fn(H::Element) -> H::Element) -> Self {
+        Pair(self.0.map(&function), self.1.map(&function))
+    }
 }
 
 /// One lane, in plain Rust: the portable level.
@@ -134,6 +251,7 @@ scalar!(f32, u32, 23);
 scalar!(f64, u64, 52);
 
 impl Lanes for One {
+    const COUNT: usize = 1;
     type F = f32;
     type D = f64;
 
@@ -144,5 +262,31 @@ impl Lanes for One {
     #[inline(always)]
     fn narrow(values: f64) -> f32 {
         values as f32
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe { from.read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut f32, values: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { to.write_unaligned(values) }
+    }
+    #[inline(always)]
+    unsafe fn load_part(_from: *const f32, _n: usize, fill: f32) -> f32 {
+        fill
+    }
+    #[inline(always)]
+    unsafe fn store_part(_to: *mut f32, _n: usize, _values: f32) {}
+    #[inline(always)]
+    unsafe fn load_f16(from: *const [u8; 2]) -> f32 {
+        // SAFETY: the caller's promise.
+        decode::<5, 10>(u16::from_le_bytes(unsafe { *from }).into())
+    }
+    #[inline(always)]
+    unsafe fn store_f16(to: *mut [u8; 2], values: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { *to = (encode::<5, 10>(values) as u16).to_le_bytes() };
     }
 }

@@ -144,7 +144,7 @@ pub fn tensor_reduce(core: &mut Core, args: &Args) {
         let width = alu::width(data.dtype);
         let row =
             |it: &mut dyn Iterator<Item = u32>| it.reduce(|a, b| alu::bits(op, a, b, width)).unwrap_or(0);
-        rows.map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx]))))
+        rows.map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx] & alu::mask(width)))))
             .collect()
     } else {
         let row = |it: std::ops::Range<usize>| {

@@ -6,7 +6,7 @@ use nk_compiler::ir::{
 };
 use nk_compiler::isa::{Arg, Engine, MAX_ARGS, Memory, Op};
 use nk_compiler::target::{TARGETS, Target};
-use nk_runtime::{Emulator, Machine};
+use nk_runtime::{Emulator, Level, Machine};
 
 /// A program with its placement.
 #[derive(Clone, Debug)]
@@ -98,6 +98,17 @@ impl Case {
 
     pub fn load(&self, emulator: Emulator) -> Machine {
         Machine::load(&self.program, &self.placement, &self.first, target(), emulator)
+    }
+
+    pub fn load_at(&self, level: Level) -> Machine {
+        Machine::load_at(
+            &self.program,
+            &self.placement,
+            &self.first,
+            target(),
+            Emulator::Jit,
+            level,
+        )
     }
 
     /// Every instruction in program order.

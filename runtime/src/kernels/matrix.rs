@@ -1,0 +1,200 @@
+//! The Tensor engine: matrix products and transposes over rows of f32.
+//!
+//! Takes matrices whose rows are contiguous, at any pitch. Never changes the order of a sum: k ascends, one fused
+//! multiply-add a step, from +0.
+
+use super::convert::NAN;
+use super::lanes::{Lanes, Vector};
+
+/// A matrix in memory: its first element and the distance between two rows in elements.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Rows {
+    pub at: *mut f32,
+    pub pitch: usize,
+}
+
+/// A matrix product of `k` terms: dst is `m` x `n`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Product {
+    pub dst: Rows,
+    pub stationary: Rows,
+    pub moving: Rows,
+    pub k: usize,
+    pub m: usize,
+    pub n: usize,
+    /// Adds onto dst instead of overwriting it.
+    pub adds: bool,
+}
+
+/// dst[m, n] = or += the sum over k of stationary[k, m] * moving[k, n].
+///
+/// # Safety
+/// All three matrices are accessible, and dst overlaps no other.
+#[inline(always)]
+pub unsafe fn multiply<L: Lanes>(product: &Product) {
+    let Product { m, n, .. } = *product;
+    let wide = L::COUNT * 2;
+    let mut col = 0;
+    // SAFETY: every tile lies inside the product.
+    unsafe {
+        while col + wide <= n {
+            columns::<L, 2>(product, m, col, wide);
+            col += wide;
+        }
+        while col < n {
+            let count = L::COUNT.min(n - col);
+            columns::<L, 1>(product, m, col, count);
+            col += count;
+        }
+    }
+}
+
+/// All rows of some columns.
+///
+/// # Safety
+/// The columns lie inside the product.
+#[inline(always)]
+unsafe fn columns<L: Lanes, const NV: usize>(product: &Product, m: usize, col: usize, count: usize) {
+    let mut row = 0;
+    // SAFETY: the rows lie inside the product.
+    unsafe {
+        // Sixteen accumulators hide the latency where there are 32 registers, twelve where there are 16.
+        if L::COUNT == 16 {
+            while row + 8 <= m {
+                tile::<L, 8, NV>(product, row, col, count);
+                row += 8;
+            }
+        } else {
+            while row + 6 <= m {
+                tile::<L, 6, NV>(product, row, col, count);
+                row += 6;
+            }
+        }
+        while row + 2 <= m {
+            tile::<L, 2, NV>(product, row, col, count);
+            row += 2;
+        }
+        if row < m {
+            tile::<L, 1, NV>(product, row, col, count);
+        }
+    }
+}
+
+/// A tile whose sums stay in registers. With one vector of columns, `count` may be less than a vector.
+///
+/// # Safety
+/// The tile lies inside the product.
+#[inline(always)]
+unsafe fn tile<L: Lanes, const MR: usize, const NV: usize>(
+    product: &Product,
+    row: usize,
+    col: usize,
+    count: usize,
+) {
+    let Product {
+        dst,
+        stationary,
+        moving,
+        k,
+        adds,
+        ..
+    } = *product;
+    let whole = count == NV * L::COUNT;
+    let mut sums = [[L::F::splat(0.0); NV]; MR];
+    // SAFETY: rows below k of both factors are accessible, and partial vectors are masked.
+    unsafe {
+        let mut left = stationary.at.add(row).cast_const();
+        let mut right = moving.at.add(col).cast_const();
+        for _ in 0..k {
+            let mut vectors = [L::F::splat(0.0); NV];
+            for (idx, it) in vectors.iter_mut().enumerate() {
+                *it = if whole {
+                    L::load(right.add(idx * L::COUNT))
+                } else {
+                    L::load_part(right, count, 0.0)
+                };
+            }
+            for (idx, sums) in sums.iter_mut().enumerate() {
+                let factor = L::F::splat(left.add(idx).read_unaligned());
+                for (sum, vector) in sums.iter_mut().zip(vectors) {
+                    *sum = factor.fma(vector, *sum);
+                }
+            }
+            left = left.wrapping_add(stationary.pitch);
+            right = right.wrapping_add(moving.pitch);
+        }
+        for (idx, sums) in sums.iter().enumerate() {
+            for (part, &sum) in sums.iter().enumerate() {
+                let to = dst.at.add((row + idx) * dst.pitch + col + part * L::COUNT);
+                finish::<L>(to, sum, adds, if whole { L::COUNT } else { count });
+            }
+        }
+    }
+}
+
+/// Writes a vector of sums, or adds it, with canonical NaNs.
+///
+/// # Safety
+/// `to` holds `count` values, at most a vector.
+#[inline(always)]
+unsafe fn finish<L: Lanes>(to: *mut f32, sum: L::F, adds: bool, count: usize) {
+    let nan = L::F::splat(NAN);
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count == L::COUNT {
+            let sum = if adds { L::load(to) + sum } else { sum };
+            L::store(to, sum.canonical(nan));
+        } else {
+            let sum = if adds {
+                L::load_part(to, count, 0.0) + sum
+            } else {
+                sum
+            };
+            L::store_part(to, count, sum.canonical(nan));
+        }
+    }
+}
+
+/// dst[f, p] = data[p, f] times the identity, for `rows` rows of `n` values: -0 becomes +0, what is not finite spreads.
+///
+/// # Safety
+/// Both matrices are accessible and do not overlap.
+#[inline(always)]
+pub unsafe fn transpose(dst: Rows, data: Rows, rows: usize, n: usize) {
+    // SAFETY: all indices are inside the matrices.
+    unsafe {
+        let element = |p: usize, f: usize| data.at.add(p * data.pitch + f).read_unaligned();
+        for block in (0..n).step_by(16) {
+            for p in 0..rows {
+                for f in block..n.min(block + 16) {
+                    dst.at.add(f * dst.pitch + p).write_unaligned(element(p, f) + 0.0);
+                }
+            }
+        }
+        for f in 0..n {
+            spread(std::slice::from_raw_parts_mut(
+                dst.at.add(f * dst.pitch).cast(),
+                rows,
+            ));
+        }
+    }
+}
+
+/// What multiplying a row with the identity makes of values that are not finite: 0 times them is NaN, so only a lone
+/// infinity stays where it lands.
+fn spread(row: &mut [[u8; 4]]) {
+    let is_finite = |it: &[u8; 4]| f32::from_le_bytes(*it).is_finite();
+    if row.iter().fold(true, |all, it| all & is_finite(it)) {
+        return;
+    }
+    let mut others = (0..row.len()).filter(|&p| !is_finite(&row[p]));
+    let first = others.next().expect("a value is not finite");
+    let lone_infinity = others.next().is_none() && !f32::from_le_bytes(row[first]).is_nan();
+    for (p, it) in row.iter_mut().enumerate() {
+        if p != first || !lone_infinity {
+            *it = NAN.to_le_bytes();
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! From instructions to calls: compiled code per shape class, or a matrix kernel, with its arguments.
+//!
+//! Takes a placed program with its views resolved, gives a flat table of calls and the classes that need code. Never runs
+//! Cranelift's back end. Two instructions share a class when they differ in offsets and immediates only.
+//!
+//! An instruction reads all its operands before it writes. Code works row by row, so an operand that shares bytes with dst
+//! without being the same view is copied to the stage window first; so is one whose shape has no loops in common with
+//! the others.
+
+pub mod helper;
+mod alu;
+mod copy;
+mod elementwise;
+mod emit;
+mod map;
+mod matrix;
+mod nest;
+mod reduce;
+mod row;
+
+use crate::access::{Access, Axis};
+use crate::kernels::{Bulk, Identity, MatrixProduct};
+use crate::memory::{Layout, padded};
+use crate::reference::permute;
+use cranelift::codegen::isa::TargetFrontendConfig;
+use cranelift::prelude::FunctionBuilder;
+use nest::Loop;
+use nk_compiler::dtype::Dtype;
+use nk_compiler::ir::{FirstWrite, FirstWrites, Inst, Program};
+use nk_compiler::isa::{Arg, Memory as Space, Op, ReduceCmd};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What one compiled function does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    Copy(copy::Copy),
+    Fill(copy::Fill),
+    Map(map::Map),
+    Reduce(reduce::Reduce),
+}
+
+impl Class {
+    /// Makes the body of its function.
+    pub fn emit(&self, b: FunctionBuilder, layout: &Layout, config: TargetFrontendConfig) {
+        let mut emitter = emit::Emitter::new(b, layout);
+        match self {
+            Class::Copy(it) => it.emit(&mut emitter),
+            Class::Fill(it) => it.emit(&mut emitter),
+            Class::Map(it) => it.emit(&mut emitter),
+            Class::Reduce(it) => it.emit(&mut emitter),
+        }
+        emitter.finish(config);
+    }
+}
+
+/// One entry of the table.
+#[derive(Debug)]
+pub enum Call {
+    /// The code of a class, with its arguments' position in the list of words.
+    Code {
+        class: usize,
+        args: usize,
+    },
+    Bulk(Box<Bulk>),
+    Product(Box<MatrixProduct>),
+    Identity(Box<Identity>),
+}
+
+/// A program as a table of calls.
+#[derive(Debug, Default)]
+pub struct Table {
+    pub classes: Vec<Class>,
+    /// The name of the first instruction of each class.
+    pub names: Vec<&'static str>,
+    pub calls: Vec<Call>,
+    pub args: Vec<u64>,
+    /// The calls of each instruction.
+    pub spans: Vec<Range<usize>>,
+    /// What the stage window must hold.
+    pub stage_bytes: u64,
+}
+
+/// How the rows of a tile lie in the stage window.
+#[derive(Clone, Copy)]
+enum StagedRows {
+    Packed,
+    /// At a pitch like that of partitions.
+    Padded,
+}
+
+/// Runs of at least this many bytes are copied by a kernel.
+const BULK: i64 = 64;
+
+/// Makes the table of a program. `accesses` are its views, resolved.
+pub fn lower(program: &Program, accesses: &[Access], first: &FirstWrites, layout: &Layout) -> Table {
+    let mut lowering = Lowering {
+        program,
+        accesses,
+        layout,
+        table: Table::default(),
+        ids: FxHashMap::default(),
+        staged: 0,
+        name: "",
+    };
+    let mut firsts = first.ranges.iter().peekable();
+    for (id, inst) in program.iter() {
+        let start = lowering.table.calls.len();
+        let first = firsts.next_if(|it| it.0 == id).map_or(&[][..], |it| &it.1);
+        lowering.staged = 0;
+        lowering.name = inst.op.name();
+        lowering.inst(inst, first);
+        let end = lowering.table.calls.len();
+        lowering.table.spans.push(start..end);
+    }
+    lowering.table
+}
+
+struct Lowering<'a> {
+    program: &'a Program,
+    accesses: &'a [Access],
+    layout: &'a Layout,
+    table: Table,
+    ids: FxHashMap<Class, usize>,
+    /// Bytes of the stage window that the instruction at hand uses.
+    staged: u64,
+    name: &'static str,
+}
+
+impl<'a> Lowering<'a> {
+    fn inst(&mut self, inst: &Inst, first: &[FirstWrite]) {
+        let args = &inst.args;
+        match inst.op {
+            Op::DmaCopy | Op::TensorCopy => self.convert(self.access(&args[0]), self.access(&args[1])),
+            Op::DmaTranspose => self.convert_turned(self.access(&args[0]), self.access(&args[1]), permute),
+            Op::Memset => self.memset(args),
+            Op::Iota => self.iota(args),
+            Op::NcMatmul => self.matmul(args, first),
+            Op::NcTranspose => self.transpose(args, inst.engine),
+            Op::TensorTensor => self.tensor_tensor(args, inst.engine),
+            Op::TensorScalar => self.tensor_scalar(args),
+            Op::ScalarTensorTensor => self.scalar_tensor_tensor(args),
+            Op::TensorReduce => self.tensor_reduce(args),
+            Op::Activation => {
+                let [dst, function, data, bias, scale, _op, result, cmd, ..] = args;
+                let Arg::ReduceCmd(cmd) = cmd else {
+                    panic!("reduce_cmd has a default")
+                };
+                self.activation([dst, function, data, bias, scale, result], *cmd);
+            }
+            Op::ActivationReduce => {
+                let [dst, function, data, _op, result, bias, scale, ..] = args;
+                self.activation([dst, function, data, bias, scale, result], ReduceCmd::ResetReduce);
+            }
+            Op::Reciprocal => self.reciprocal(args),
+            Op::AffineSelect => self.affine_select(args),
+            Op::TensorCopyPredicated => self.copy_predicated(args),
+        }
+    }
+
+    fn access(&self, arg: &Arg) -> &'a Access {
+        let Arg::View(id) = arg else {
+            panic!("a verified operand is a view")
+        };
+        &self.accesses[id.index()]
+    }
+
+    /// Adds a call of a class's code.
+    fn code(&mut self, class: Class, args: &[u64]) {
+        let table = &mut self.table;
+        let next = table.classes.len();
+        let id = *self.ids.entry(class).or_insert_with_key(|class| {
+            table.classes.push(class.clone());
+            table.names.push(self.name);
+            next
+        });
+        table.calls.push(Call::Code {
+            class: id,
+            args: table.args.len(),
+        });
+        table.args.extend_from_slice(args);
+    }
+
+    /// Room for a tile in the stage window, its elements in row-major order; the first axis may be padded like partitions.
+    fn stage(
+        &mut self,
+        dtype: Dtype,
+        counts: impl DoubleEndedIterator<Item = u32>,
+        rows: StagedRows,
+    ) -> Access {
+        let mut bytes = u64::from(dtype.size());
+        let mut axes = Vec::new();
+        for count in counts.rev() {
+            axes.push(Axis {
+                count,
+                stride: bytes as i64,
+            });
+            bytes *= u64::from(count);
+        }
+        axes.reverse();
+        if let (StagedRows::Padded, [first, ..]) = (rows, &mut axes[..]) {
+            first.stride = padded(first.stride as u64) as i64;
+            bytes = first.stride as u64 * u64::from(first.count);
+        }
+        let start = self.layout.stage + self.staged;
+        self.staged += padded(bytes);
+        self.table.stage_bytes = self.table.stage_bytes.max(self.staged);
+        Access::staged(dtype, start, axes)
+    }
+
+    /// A copy of a tile in the stage window.
+    fn staged_copy(&mut self, src: &Access, rows: StagedRows) -> Access {
+        let copy = self.stage(src.dtype, src.axes.iter().map(|it| it.count), rows);
+        self.move_elements(&copy, src);
+        copy
+    }
+
+    /// dst = src, with a cast between different dtypes.
+    fn convert(&mut self, dst: &Access, src: &Access) {
+        if dst.same_elements(src) && dst.dtype == src.dtype {
+            return;
+        }
+        if dst.overlaps(src) && !dst.same_elements(src) {
+            let copy = self.staged_copy(src, StagedRows::Packed);
+            return self.convert_apart(dst, &copy);
+        }
+        self.convert_apart(dst, src);
+    }
+
+    /// dst = src with the axes of src in another order.
+    fn convert_turned(&mut self, dst: &Access, src: &Access, turn: impl FnOnce(&mut [Axis])) {
+        let mut src = if dst.overlaps(src) {
+            self.staged_copy(src, StagedRows::Packed)
+        } else {
+            src.clone()
+        };
+        turn(&mut src.axes);
+        self.convert_apart(dst, &src);
+    }
+
+    /// dst = src for views that share no byte, or all of them.
+    fn convert_apart(&mut self, dst: &Access, src: &Access) {
+        if dst.dtype == src.dtype {
+            return self.move_elements(dst, src);
+        }
+        let Some(loops) = nest::refine(&[&dst.axes, &src.axes]) else {
+            // A contiguous tile shares loops with any shape.
+            let middle = self.stage(dst.dtype, dst.axes.iter().map(|it| it.count), StagedRows::Packed);
+            self.convert_apart(&middle, src);
+            return self.move_elements(dst, &middle);
+        };
+        let map = map::Map {
+            partitions: 1,
+            loops,
+            dst: dst.dtype,
+            dst_pitch: 0,
+            sources: vec![map::Source::Tile {
+                dtype: src.dtype,
+                pitch: 0,
+            }],
+            body: map::Body::Cast,
+        };
+        self.code(Class::Map(map), &[dst.start, src.start]);
+    }
+
+    /// Moves elements between views that share no byte.
+    fn move_elements(&mut self, dst: &Access, src: &Access) {
+        let Some(loops) = nest::refine(&[&dst.axes, &src.axes]) else {
+            let middle = self.stage(dst.dtype, dst.axes.iter().map(|it| it.count), StagedRows::Packed);
+            self.move_elements(&middle, src);
+            return self.move_elements(dst, &middle);
+        };
+        let size = dst.dtype.size();
+        match loops.split_last() {
+            Some((run, outer)) if is_bulk(run, size, dst, src) => {
+                self.table.calls.push(Call::Bulk(Box::new(Bulk {
+                    dst: dst.start,
+                    src: src.start,
+                    bytes: run.count as usize * size as usize,
+                    loops: outer
+                        .iter()
+                        .map(|it| (it.count, it.strides[0], it.strides[1]))
+                        .collect(),
+                })));
+            }
+            _ => self.code(Class::Copy(copy::Copy { size, loops }), &[dst.start, src.start]),
+        }
+    }
+}
+
+/// Whether a copy moves long runs to or from HBM.
+fn is_bulk(run: &Loop, size: u32, dst: &Access, src: &Access) -> bool {
+    let size = i64::from(size);
+    let touches_hbm = dst.space == Space::Hbm || src.space == Space::Hbm;
+    touches_hbm && run.strides[..2] == [size, size] && i64::from(run.count) * size >= BULK
+}

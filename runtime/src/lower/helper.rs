@@ -1,0 +1,133 @@
+//! The row kernels that compiled code calls, by name.
+//!
+//! Takes a kernel's name apart into what it does, gives its signature, its number in compiled code and its address.
+
+use crate::kernels::Kernels;
+use cranelift::prelude::types::{F32, I64};
+use cranelift::prelude::{AbiParam, Signature, Type, isa::CallConv};
+use nk_compiler::dtype::{DTYPES, Dtype};
+use nk_compiler::isa::{ACT_FNS, ALU_OPS, ActFn, AluOp};
+
+/// A kernel that works on a row in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Helper {
+    /// To f32 from a dtype, and back.
+    Load(Dtype),
+    Store(Dtype),
+    /// To words from elements of one or two bytes, and back.
+    Widen(u32),
+    Narrow(u32),
+    Function(ActFn),
+    Reduce(AluOp),
+    Rsqrt,
+    Power,
+    ClearLanes,
+    Sum,
+    AddLanes,
+}
+
+impl Helper {
+    /// Every helper, in the order of their numbers.
+    pub fn all() -> Vec<Helper> {
+        let mut all: Vec<Helper> = Vec::new();
+        all.extend(DTYPES.iter().map(|it| Helper::Load(it.0)));
+        all.extend(DTYPES.iter().map(|it| Helper::Store(it.0)));
+        all.extend([
+            Helper::Widen(1),
+            Helper::Widen(2),
+            Helper::Narrow(1),
+            Helper::Narrow(2),
+        ]);
+        all.extend(ACT_FNS.iter().map(|it| Helper::Function(it.op)));
+        all.extend(ALU_OPS.iter().map(|it| Helper::Reduce(it.op)));
+        all.extend([Helper::Rsqrt, Helper::Power]);
+        all.extend([Helper::ClearLanes, Helper::Sum, Helper::AddLanes]);
+        all
+    }
+
+    /// Its number in compiled code.
+    pub fn number(self) -> u32 {
+        let dtypes = DTYPES.len() as u32;
+        let functions = 2 * dtypes + 4;
+        let reductions = functions + ACT_FNS.len() as u32;
+        let others = reductions + ALU_OPS.len() as u32;
+        match self {
+            Helper::Load(dtype) => dtype as u32,
+            Helper::Store(dtype) => dtypes + dtype as u32,
+            Helper::Widen(size) => 2 * dtypes + size - 1,
+            Helper::Narrow(size) => 2 * dtypes + 2 + size - 1,
+            Helper::Function(function) => functions + function as u32,
+            Helper::Reduce(op) => reductions + op as u32,
+            Helper::Rsqrt => others,
+            Helper::Power => others + 1,
+            Helper::ClearLanes => others + 2,
+            Helper::Sum => others + 3,
+            Helper::AddLanes => others + 4,
+        }
+    }
+
+    /// Its name in CLIF text.
+    pub fn name(self) -> String {
+        match self {
+            Helper::Load(dtype) => format!("load_{}", dtype.name()),
+            Helper::Store(dtype) => format!("store_{}", dtype.name()),
+            Helper::Widen(size) => format!("widen_{}", size * 8),
+            Helper::Narrow(size) => format!("narrow_{}", size * 8),
+            Helper::Function(function) => format!("function_{}", function.name()),
+            Helper::Reduce(op) => format!("reduce_{}", op.name()),
+            Helper::Rsqrt => "rsqrt".into(),
+            Helper::Power => "power".into(),
+            Helper::ClearLanes => "clear_lanes".into(),
+            Helper::Sum => "sum".into(),
+            Helper::AddLanes => "add_lanes".into(),
+        }
+    }
+
+    pub fn signature(self, convention: CallConv) -> Signature {
+        let (params, returns): (&[Type], &[Type]) = match self {
+            Helper::Load(_) | Helper::Store(_) | Helper::Widen(_) | Helper::Narrow(_) | Helper::Rsqrt => {
+                (&[I64, I64, I64], &[])
+            }
+            Helper::Function(_) => (&[I64, I64, I64, F32, F32], &[]),
+            Helper::Reduce(_) | Helper::Power | Helper::Sum => (&[I64, I64, I64, I64], &[]),
+            Helper::ClearLanes => (&[I64], &[]),
+            Helper::AddLanes => (&[I64, I64], &[F32]),
+        };
+        let mut signature = Signature::new(convention);
+        signature
+            .params
+            .extend(params.iter().map(|&it| AbiParam::new(it)));
+        signature
+            .returns
+            .extend(returns.iter().map(|&it| AbiParam::new(it)));
+        signature
+    }
+
+    pub fn address(self, kernels: &Kernels) -> *const u8 {
+        match self {
+            Helper::Load(dtype) => kernels.load[dtype as usize] as *const u8,
+            Helper::Store(dtype) => kernels.store[dtype as usize] as *const u8,
+            Helper::Widen(size) => kernels.widen[size as usize - 1] as *const u8,
+            Helper::Narrow(size) => kernels.narrow[size as usize - 1] as *const u8,
+            Helper::Function(function) => kernels.function[function as usize] as *const u8,
+            Helper::Reduce(op) => kernels.reduce[op as usize] as *const u8,
+            Helper::Rsqrt => kernels.rsqrt as *const u8,
+            Helper::Power => kernels.power as *const u8,
+            Helper::ClearLanes => kernels.clear_lanes as *const u8,
+            Helper::Sum => kernels.sum as *const u8,
+            Helper::AddLanes => kernels.add_lanes as *const u8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_positions() {
+        for (idx, it) in Helper::all().into_iter().enumerate() {
+            assert_eq!(it.number() as usize, idx, "{}", it.name());
+        }
+    }
+}

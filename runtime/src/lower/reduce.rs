@@ -1,0 +1,164 @@
+//! Reductions along the trailing free axes.
+//!
+//! Takes the shape class of a `tensor_reduce`, gives its code: blocks of rows go to a row kernel that reduces each, then
+//! the results of a partition are cast and written together.
+
+use super::alu;
+use super::copy;
+use super::emit::Emitter;
+use super::helper::Helper;
+use super::nest::{Loop, contiguous};
+use super::row;
+use crate::reference::alu::{mask, width};
+use cranelift::prelude::types::F32X4;
+use cranelift::prelude::*;
+use nk_compiler::dtype::Dtype;
+use nk_compiler::isa::{AluClass, AluOp};
+
+/// Elements that are reduced by one call when they do not lie contiguously as f32.
+const BLOCK: u64 = 1024;
+
+/// The shape class of a reduction. Arguments: the offsets of dst and of data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reduce {
+    pub op: AluOp,
+    pub negate: bool,
+    pub partitions: u32,
+    pub dst: Dtype,
+    pub dst_pitch: i64,
+    pub data: Dtype,
+    pub data_pitch: i64,
+    /// The axes of dst, as operand 0.
+    pub results: Vec<Loop>,
+    /// The axes of data that are kept and those that are reduced, as operand 1.
+    pub kept: Vec<Loop>,
+    pub reduced: Vec<Loop>,
+}
+
+impl Reduce {
+    pub fn emit(&self, emitter: &mut Emitter) {
+        let (dst, data) = (emitter.operand(0), emitter.operand(1));
+        let sums = emitter.scratch();
+        let count = |loops: &[Loop]| loops.iter().map(|it| it.count).product::<u32>();
+        let n = count(&self.reduced);
+        // As many results as a block has room for are made by one call.
+        let all = [&self.kept[..], &self.reduced[..]].concat();
+        let is_direct = self.data == Dtype::F32 || self.is_bits() && self.data.size() == 4;
+        let free = is_direct && contiguous(&all, 1, 4).1 == count(&all);
+        let mut elements = u64::from(n);
+        let inner = self.kept.iter().rev().take_while(|it| {
+            elements *= u64::from(it.count);
+            free || elements <= BLOCK
+        });
+        let at = self.kept.len() - inner.count();
+        let rows = count(&self.kept[at..]);
+        let outer = indexed(&self.kept[..at], i64::from(rows) * 4);
+        let block = [&self.kept[at..], &self.reduced[..]].concat();
+        emitter.repeat(i64::from(self.partitions), 1, |emitter, p| {
+            let (dst, data) = (
+                emitter.advance(dst, p, self.dst_pitch),
+                emitter.advance(data, p, self.data_pitch),
+            );
+            emitter.nest(&outer, &[0, 1], &[sums, data], &mut |emitter, at| {
+                let mark = emitter.scratch_mark();
+                let from = self.words(emitter, &block, at[1]);
+                let (rows, n) = (emitter.number(rows.into()), emitter.number(n.into()));
+                emitter.call(Helper::Reduce(self.op), &[at[0], from, rows, n]);
+                emitter.scratch_release(mark);
+            });
+            let mark = emitter.scratch_mark();
+            self.store(emitter, sums, dst);
+            emitter.scratch_release(mark);
+        });
+    }
+
+    fn is_bits(&self) -> bool {
+        self.op.facts().class == AluClass::Bits
+    }
+
+    /// The elements of a block as contiguous f32 values or words.
+    fn words(&self, emitter: &mut Emitter, block: &[Loop], at: Value) -> Value {
+        let size = self.data.size();
+        let count: u32 = block.iter().map(|it| it.count).product();
+        let mut from = at;
+        if contiguous(block, 1, size).1 != count {
+            from = emitter.scratch();
+            copy::copy(emitter, size, &copy::linear(block, 1, size, 0), from, at);
+        }
+        let helper = match self.data {
+            _ if self.is_bits() && size < 4 => Helper::Widen(size),
+            _ if self.is_bits() => return from,
+            Dtype::F32 => return from,
+            dtype => Helper::Load(dtype),
+        };
+        let to = emitter.scratch();
+        let n = emitter.number(count.into());
+        emitter.call(helper, &[to, from, n]);
+        to
+    }
+
+    /// Casts the results of a partition and writes them.
+    fn store(&self, emitter: &mut Emitter, sums: Value, dst: Value) {
+        let count: u32 = self.results.iter().map(|it| it.count).product();
+        let source = row::Source::Memory { at: sums, stride: 4 };
+        let is_bits = self.is_bits();
+        let scratch_sink = row::Sink {
+            at: sums,
+            stride: 4,
+            has_slack: true,
+        };
+        let (negate, to, is_wide) = (self.negate && !is_bits, self.dst, self.dst.size() == 4);
+        let kept_bits = mask(width(self.data).min(width(to)));
+        if negate || is_bits || is_wide {
+            row::emit(emitter, count, &[source], scratch_sink, &mut |emitter, values| {
+                if is_bits {
+                    return alu::keep(emitter, values[0], kept_bits);
+                }
+                let value = emitter.cast(F32X4, values[0]);
+                let value = if negate {
+                    emitter.b.ins().fneg(value)
+                } else {
+                    value
+                };
+                if is_wide {
+                    alu::encode(emitter, to, value)
+                } else {
+                    value
+                }
+            });
+        }
+        let size = to.size();
+        let mut from = sums;
+        if !is_wide {
+            from = emitter.scratch();
+            let helper = if is_bits {
+                Helper::Narrow(size)
+            } else {
+                Helper::Store(to)
+            };
+            let n = emitter.number(count.into());
+            emitter.call(helper, &[from, sums, n]);
+        }
+        copy::copy(emitter, size, &copy::linear(&self.results, 0, size, 1), dst, from);
+    }
+}
+
+/// Loops over the kept axes in which operand 0 walks along a row of results.
+fn indexed(loops: &[Loop], bytes: i64) -> Vec<Loop> {
+    let mut stride = bytes;
+    let mut result: Vec<Loop> = loops
+        .iter()
+        .rev()
+        .map(|it| {
+            let mut strides = it.strides;
+            strides[0] = stride;
+            stride *= i64::from(it.count);
+            Loop {
+                count: it.count,
+                strides,
+            }
+        })
+        .collect();
+    result.reverse();
+    result
+}
