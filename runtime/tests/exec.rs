@@ -6,5 +6,7 @@ mod case;
 mod golden;
 #[path = "exec/generate.rs"]
 mod generate;
+#[path = "exec/instructions.rs"]
+mod instructions;
 #[path = "exec/random.rs"]
 mod random;

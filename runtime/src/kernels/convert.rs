@@ -99,10 +99,7 @@ fn to_f32<const D: u8>(raw: u32) -> f32 {
     match DTYPES[D as usize].0 {
         Dtype::F32 => f32::from_bits(raw),
         Dtype::Tf32 => f32::from_bits(shorten(f32::from_bits(raw), 13) << 13),
-        Dtype::Bf16 => {
-            let value = f32::from_bits(raw << 16);
-            if value.is_nan() { NAN } else { value }
-        }
+        Dtype::Bf16 => f32::from_bits(raw << 16).canonical(NAN),
         Dtype::F16 => decode::<5, 10>(raw),
         Dtype::F8e4m3 => decode::<4, 3>(raw),
         Dtype::F8e5m2 => decode::<5, 2>(raw),
@@ -120,7 +117,7 @@ fn to_f32<const D: u8>(raw: u32) -> f32 {
 fn from_f32<const D: u8>(value: f32) -> u32 {
     let number = if value.is_nan() { 0.0 } else { value };
     match DTYPES[D as usize].0 {
-        Dtype::F32 => if value.is_nan() { NAN } else { value }.to_bits(),
+        Dtype::F32 => value.canonical(NAN).to_bits(),
         Dtype::Tf32 => shorten(value, 13) << 13,
         Dtype::Bf16 => shorten(value, 16),
         Dtype::F16 => encode::<5, 10>(value),

@@ -243,6 +243,16 @@ macro_rules! scalar {
             fn map(self, function: impl Fn($float) -> $float) -> $float {
                 function(self)
             }
+            // On bits, as a compiler may take any NaN for any other.
+            #[inline(always)]
+            fn canonical(self, nan: $float) -> $float {
+                let is_nan = self.to_bits() << 1 > $float::INFINITY.to_bits() << 1;
+                $float::from_bits(if is_nan {
+                    nan.to_bits()
+                } else {
+                    self.to_bits()
+                })
+            }
         }
     };
 }

@@ -11,12 +11,16 @@ pub struct Avx512;
 pub struct Avx2;
 
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct F16(__m512);
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct D8(__m512d);
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct F8(__m256);
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct D4(__m256d);
 
 /// Implements `Vector` for a register type; each line is an operation, its operands and what it is.
@@ -103,9 +107,9 @@ macro_rules! vector {
             #[inline(always)]
             fn map(self, function: impl Fn($element) -> $element) -> $type {
                 // SAFETY: a register is an array of its lanes.
-                let lanes: [$element; $lanes] = unsafe { std::mem::transmute(self.0) };
+                let lanes = unsafe { std::mem::transmute::<$type, [$element; $lanes]>(self) };
                 // SAFETY: as above.
-                $type(unsafe { std::mem::transmute::<[$element; $lanes], _>(lanes.map(function)) })
+                unsafe { std::mem::transmute::<[$element; $lanes], $type>(lanes.map(function)) }
             }
         }
     };

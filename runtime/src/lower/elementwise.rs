@@ -229,13 +229,10 @@ impl Lowering<'_> {
             _ => self.column(bias, AluOp::Add),
         };
         let sources = vec![self.tile(data), self.column(scale, AluOp::Multiply), bias];
+        // The result of a partition is written right after its row of dst. A result that shares bytes with another operand
+        // is written when all rows are done.
         let column = (*result != Arg::Absent).then(|| self.access(result));
-        // dst and the result of one partition are written together. Where that could overwrite another partition of dst or
-        // of the data, the result takes a detour.
-        let is_aligned = |it: &Access| {
-            column.is_none_or(|result| it.partition == result.partition || !it.overlaps(result))
-        };
-        let detour = column.filter(|_| !is_aligned(to) || !is_aligned(from));
+        let detour = column.filter(|it| it.overlaps(to) || it.overlaps(from));
         let staged = detour.map(|it| self.stage(it.dtype, [it.partitions()].into_iter(), StagedRows::Padded));
         let register = Register {
             resets: matches!(cmd, ReduceCmd::Reset | ReduceCmd::ResetReduce),

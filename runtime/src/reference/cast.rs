@@ -208,7 +208,8 @@ fn tf32(value: f32) -> f32 {
     f32::from_bits(TF32.encode(value) << 13)
 }
 
-/// Every NaN becomes the same one.
+/// Every NaN becomes the same one. It looks at bits, as a compiler may take any NaN for any other.
 pub fn canonical(value: f32) -> f32 {
-    if value.is_nan() { NAN } else { value }
+    let is_nan = value.to_bits() & 0x7fff_ffff > f32::INFINITY.to_bits();
+    f32::from_bits(if is_nan { NAN.to_bits() } else { value.to_bits() })
 }

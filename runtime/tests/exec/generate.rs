@@ -1,25 +1,25 @@
-//! Random instructions with operands of random shapes, strides, places and dtypes.
+//! Random operands: views of any shape, stride, place and dtype, columns and immediates.
 //!
 //! Everything is chosen by a list of numbers, so that a failing case shrinks by shrinking the numbers: 0 is the simplest
 //! choice everywhere.
 
 use crate::case::Case;
 use nk_compiler::dtype::{DTYPES, Dtype};
-use nk_compiler::ir::{BufferId, Dim, FirstWrite, InstId, Pattern};
-use nk_compiler::isa::{
-    ACT_FNS, ALU_OPS, Accumulate, AluClass, AluOp, AluSet, Arg, Engine, Memory, Op, ROWS, ReduceCmd,
-};
+use nk_compiler::ir::{BufferId, Dim, Pattern};
+use nk_compiler::isa::{ALU_OPS, AluClass, AluOp, Arg, Memory};
 
 pub struct Generator<'a> {
     choices: std::slice::Iter<'a, u32>,
     pub case: Case,
     /// The next free byte of each memory's partitions, indexed by `Memory`.
     next_byte: [u32; 3],
+    /// The operands do not fit in SBUF, so the case is no test.
+    pub is_too_large: bool,
 }
 
-const COUNTS: &[u32] = &[1, 4, 2, 3, 6, 5, 8, 12, 16, 30, 36, 64, 100, 520, 1100];
-const PARTITIONS: &[u32] = &[1, 2, 3, 5, 32, 33, 128];
-const INTS: &[Dtype] = &[
+pub const COUNTS: &[u32] = &[1, 4, 2, 3, 6, 5, 8, 12, 16, 30, 36, 64, 100, 520, 1100];
+pub const PARTITIONS: &[u32] = &[1, 2, 3, 5, 32, 33, 128];
+pub const INTS: &[Dtype] = &[
     Dtype::I32,
     Dtype::U32,
     Dtype::I16,
@@ -35,37 +35,38 @@ impl<'a> Generator<'a> {
             choices: choices.iter(),
             case: Case::new(),
             next_byte: [0; 3],
+            is_too_large: false,
         }
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         self.choices.next().map_or(0, |it| *it as usize % n)
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 
     /// True in one of `n` cases, and never for the simplest choice.
-    fn rarely(&mut self, n: usize) -> bool {
+    pub fn rarely(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }
 
-    fn dtype(&mut self) -> Dtype {
+    pub fn dtype(&mut self) -> Dtype {
         DTYPES[self.below(DTYPES.len())].0
     }
 
-    fn on_chip(&mut self) -> Memory {
+    pub fn on_chip(&mut self) -> Memory {
         self.pick(&[Memory::Sbuf, Memory::Psum])
     }
 
-    fn start(&mut self, partitions: u32) -> u16 {
+    pub fn start(&mut self, partitions: u32) -> u16 {
         let starts = crate::case::target().legal_starts(partitions);
         self.pick(starts) as u16
     }
 
     /// Sizes whose product is `count`.
-    fn factors(&mut self, count: u32, at_most: usize) -> Vec<u32> {
+    pub fn factors(&mut self, count: u32, at_most: usize) -> Vec<u32> {
         let mut factors = vec![count];
         while factors.len() < at_most && self.below(2) == 1 {
             let last = factors.pop().unwrap();
@@ -78,7 +79,7 @@ impl<'a> Generator<'a> {
 
     /// Strides in elements that give every index its own place, with gaps and in any order; sources may repeat and turn.
     /// Also how far the first element lies behind the lowest one, and the elements spanned.
-    fn strides(&mut self, sizes: &[u32], is_source: bool) -> (Vec<Dim>, i64, u32) {
+    pub fn strides(&mut self, sizes: &[u32], is_source: bool) -> (Vec<Dim>, i64, u32) {
         let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
         if order.len() > 1 && self.rarely(3) {
             let (a, b) = (self.below(order.len()), self.below(order.len()));
@@ -111,12 +112,19 @@ impl<'a> Generator<'a> {
     }
 
     /// A new tile of `count` elements per partition.
-    fn tile(&mut self, memory: Memory, dtype: Dtype, partitions: u32, count: u32, is_source: bool) -> Arg {
+    pub fn tile(
+        &mut self,
+        memory: Memory,
+        dtype: Dtype,
+        partitions: u32,
+        count: u32,
+        is_source: bool,
+    ) -> Arg {
         let sizes = self.factors(count, 3);
         self.tile_of(memory, dtype, partitions, &sizes, is_source)
     }
 
-    fn tile_of(
+    pub fn tile_of(
         &mut self,
         memory: Memory,
         dtype: Dtype,
@@ -137,11 +145,16 @@ impl<'a> Generator<'a> {
     }
 
     /// A buffer with room for `count` elements in each of `partitions`, and the first of those relative to the buffer's.
-    fn storage(&mut self, memory: Memory, dtype: Dtype, partitions: u32, count: u32) -> (BufferId, u16) {
+    pub fn storage(&mut self, memory: Memory, dtype: Dtype, partitions: u32, count: u32) -> (BufferId, u16) {
         let start = self.start(partitions);
+        let target = crate::case::target();
+        let bytes = count * dtype.size();
+        let in_psum = memory == Memory::Psum && self.next_byte[2] + bytes <= target.psum_partition_bytes;
+        let memory = if in_psum { Memory::Psum } else { Memory::Sbuf };
         let at = &mut self.next_byte[memory as usize];
         let byte = *at;
-        *at = (byte + count * dtype.size()).next_multiple_of(4);
+        *at = (byte + bytes).next_multiple_of(4);
+        self.is_too_large |= self.next_byte[1] > target.sbuf_partition_bytes;
         // Half of the buffers begin above the view.
         let above = if self.rarely(2) { start } else { 0 };
         let dims = [partitions + u32::from(above), count];
@@ -152,7 +165,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A destination for sources that exist: usually new, sometimes one of them or something that overlaps it.
-    fn destination(
+    pub fn destination(
         &mut self,
         sources: &[Arg],
         memories: &[Memory],
@@ -193,12 +206,12 @@ impl<'a> Generator<'a> {
         self.case.view(view.buffer, dtype, view.partition, offset, &dims)
     }
 
-    fn column(&mut self, dtype: Dtype, partitions: u32) -> Arg {
+    pub fn column(&mut self, dtype: Dtype, partitions: u32) -> Arg {
         let memory = self.on_chip();
         self.tile(memory, dtype, partitions, 1, true)
     }
 
-    fn immediate(&mut self, dtype: Dtype) -> Arg {
+    pub fn immediate(&mut self, dtype: Dtype) -> Arg {
         if dtype.is_int() {
             self.pick(&[
                 Arg::Int(0),
@@ -221,147 +234,28 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn alu(&mut self, accepts: impl Fn(AluOp) -> bool) -> AluOp {
+    pub fn alu(&mut self, accepts: impl Fn(AluOp) -> bool) -> AluOp {
         let all: Vec<AluOp> = ALU_OPS.iter().map(|it| it.op).filter(|&it| accepts(it)).collect();
         self.pick(&all)
     }
 
     /// A dtype that a class of operators takes.
-    fn dtype_for(&mut self, class: AluClass) -> Dtype {
+    pub fn dtype_for(&mut self, class: AluClass) -> Dtype {
         match class {
             AluClass::Bits => self.pick(INTS),
             AluClass::Arithmetic => self.dtype(),
         }
     }
 
-    fn bool(&mut self) -> Arg {
+    pub fn bool(&mut self) -> Arg {
         Arg::Bool(self.rarely(3))
     }
 
-    /// Adds a random instruction.
-    pub fn inst(&mut self) {
-        let op = ROWS[self.below(ROWS.len())].op;
-        let engine = self.pick(op.row().engines);
-        let partitions = self.pick(PARTITIONS);
-        let mut count = self.pick(COUNTS);
-        if partitions > 64 {
-            count = count.min(100);
-        }
-        match op {
-            Op::DmaCopy => self.dma_copy(engine, partitions, count),
-            Op::DmaTranspose => self.dma_transpose(engine),
-            Op::TensorCopy => {
-                let (from, to) = (self.dtype(), self.dtype());
-                let to = if self.rarely(2) { from } else { to };
-                let memory = self.on_chip();
-                let src = self.tile(memory, from, partitions, count, true);
-                let dst = self.destination(&[src], &[Memory::Sbuf, Memory::Psum], to, partitions, count);
-                self.case.inst(op, engine, &[dst, src]);
-            }
-            Op::Memset => {
-                let dtype = self.dtype();
-                let memory = self.on_chip();
-                let dst = self.tile(memory, dtype, partitions, count, false);
-                let value = self.immediate(dtype);
-                self.case.inst(op, engine, &[dst, value]);
-            }
-            Op::Iota => {
-                let dtype = self.dtype();
-                let dst = self.tile(Memory::Sbuf, dtype, partitions, count, false);
-                let pattern = self.pattern(count);
-                let (offset, multiplier) = (self.step(), self.step());
-                self.case.inst(op, engine, &[dst, pattern, offset, multiplier]);
-            }
-            Op::NcMatmul => self.matmul(engine),
-            Op::NcTranspose => self.transpose(engine),
-            Op::TensorTensor => {
-                let alu = self.alu(|it| AluSet::Binary.contains(it));
-                let class = alu.facts().class;
-                let exact = engine == Engine::Gpsimd && self.below(2) == 1;
-                let memories: &[Memory] = if engine == Engine::Gpsimd {
-                    &[Memory::Sbuf]
-                } else {
-                    &[Memory::Sbuf, Memory::Psum]
-                };
-                let operand = |it: &mut Self| {
-                    let dtype = if exact {
-                        it.pick(&INTS[..2])
-                    } else {
-                        it.dtype_for(class)
-                    };
-                    let memory = it.pick(memories);
-                    it.tile(memory, dtype, partitions, count, true)
-                };
-                let (a, b) = (operand(self), operand(self));
-                let to = self.dtype_for(class);
-                let dst = self.destination(&[a], memories, to, partitions, count);
-                self.case.inst(op, engine, &[dst, a, b, Arg::Alu(alu)]);
-            }
-            Op::TensorScalar => self.tensor_scalar(engine, partitions, count),
-            Op::ScalarTensorTensor => {
-                let binary = |it: AluOp| AluSet::Arithmetic.contains(it);
-                let (op0, op1) = (self.alu(binary), self.alu(binary));
-                let (from, other, to) = (self.dtype(), self.dtype(), self.dtype());
-                let data = self.tile(Memory::Sbuf, from, partitions, count, true);
-                let operand0 = self.column_or_immediate(partitions, AluClass::Arithmetic);
-                let operand1 = self.tile(Memory::Psum, other, partitions, count, true);
-                let dst = self.destination(&[data], &[Memory::Sbuf], to, partitions, count);
-                let args = [
-                    dst,
-                    data,
-                    Arg::Alu(op0),
-                    operand0,
-                    Arg::Alu(op1),
-                    operand1,
-                    self.bool(),
-                    self.bool(),
-                ];
-                self.case.inst(op, engine, &args);
-            }
-            Op::TensorReduce => self.tensor_reduce(engine, partitions),
-            Op::Activation | Op::ActivationReduce => self.activation(op, engine, partitions, count),
-            Op::Reciprocal => {
-                let (from, to) = (self.dtype(), self.dtype());
-                let data = self.tile(Memory::Psum, from, partitions, count, true);
-                let dst = self.destination(&[data], &[Memory::Psum, Memory::Sbuf], to, partitions, count);
-                self.case.inst(op, engine, &[dst, data]);
-            }
-            Op::AffineSelect => {
-                let (from, to) = (self.dtype(), self.dtype());
-                let to = if self.rarely(2) { from } else { to };
-                let data = self.tile(Memory::Sbuf, from, partitions, count, true);
-                let dst = self.destination(&[data], &[Memory::Sbuf], to, partitions, count);
-                let pattern = self.pattern(count);
-                let value = self.immediate(Dtype::F32);
-                let compare = Arg::Alu(self.alu(|it| AluSet::Comparison.contains(it)));
-                let (multiplier, offset) = (self.step(), self.step());
-                self.case.inst(
-                    op,
-                    engine,
-                    &[dst, pattern, multiplier, data, value, compare, offset],
-                );
-            }
-            Op::TensorCopyPredicated => {
-                let dtype = self.dtype();
-                let mask = self.pick(&[Dtype::U8, Dtype::U16, Dtype::U32]);
-                let predicate = self.tile(Memory::Sbuf, mask, partitions, count, true);
-                let src = if self.rarely(3) {
-                    self.immediate(dtype)
-                } else {
-                    self.tile(Memory::Sbuf, dtype, partitions, count, true)
-                };
-                let dst = self.destination(&[src], &[Memory::Sbuf, Memory::Psum], dtype, partitions, count);
-                let reverse = self.bool();
-                self.case.inst(op, engine, &[dst, src, predicate, reverse]);
-            }
-        }
-    }
-
-    fn step(&mut self) -> Arg {
+    pub fn step(&mut self) -> Arg {
         Arg::Int(self.pick(&[0, 1, -1, 3, -100, 40_000, i32::MAX, i32::MIN]))
     }
 
-    fn pattern(&mut self, count: u32) -> Arg {
+    pub fn pattern(&mut self, count: u32) -> Arg {
         let sizes = self.factors(count, 4);
         let dims = sizes
             .into_iter()
@@ -373,7 +267,7 @@ impl<'a> Generator<'a> {
         Arg::Pattern(self.case.program.add_pattern(Pattern(dims)))
     }
 
-    fn column_or_immediate(&mut self, partitions: u32, class: AluClass) -> Arg {
+    pub fn column_or_immediate(&mut self, partitions: u32, class: AluClass) -> Arg {
         let dtype = self.dtype_for(class);
         if self.below(2) == 0 {
             self.column(dtype, partitions)
@@ -387,215 +281,11 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn hbm(&mut self, dtype: Dtype, count: u32, is_source: bool) -> Arg {
+    pub fn hbm(&mut self, dtype: Dtype, count: u32, is_source: bool) -> Arg {
         let sizes = self.factors(count, 4);
         let (dims, first, span) = self.strides(&sizes, is_source);
         let offset = self.below(4) as u32;
         let id = self.case.hbm(dtype, &[span + offset]);
         self.case.view(id, dtype, 0, i64::from(offset) + first, &dims)
-    }
-
-    fn dma_copy(&mut self, engine: Engine, partitions: u32, count: u32) {
-        let (from, to) = (self.dtype(), self.dtype());
-        let to = if self.rarely(2) { from } else { to };
-        let src = if self.below(2) == 0 {
-            self.hbm(from, partitions * count, true)
-        } else {
-            self.tile(Memory::Sbuf, from, partitions, count, true)
-        };
-        let dst = match self.below(3) {
-            0 => self.tile(Memory::Sbuf, to, partitions, count, false),
-            1 => self.hbm(to, partitions * count, false),
-            _ => self.destination(&[src], &[Memory::Sbuf], to, partitions, count),
-        };
-        self.case.inst(Op::DmaCopy, engine, &[dst, src]);
-    }
-
-    fn dma_transpose(&mut self, engine: Engine) {
-        let rank = 2 + self.below(3);
-        let sizes: Vec<u32> = (0..rank).map(|_| self.pick(&[1, 2, 5, 9, 32])).collect();
-        let dtype = self.dtype();
-        let src = if self.below(2) == 0 {
-            let (dims, first, span) = self.strides(&sizes, true);
-            let id = self.case.hbm(dtype, &[span]);
-            self.case.view(id, dtype, 0, first, &dims)
-        } else {
-            self.tile_of(Memory::Sbuf, dtype, sizes[0], &sizes[1..], true)
-        };
-        let permuted: Vec<u32> = match sizes[..] {
-            [a, b] => vec![b, a],
-            [a, b, c] => vec![c, b, a],
-            _ => vec![sizes[3], sizes[1], sizes[2], sizes[0]],
-        };
-        let dst = self.tile_of(Memory::Sbuf, dtype, permuted[0], &permuted[1..], false);
-        self.case.inst(Op::DmaTranspose, engine, &[dst, src]);
-    }
-
-    fn matmul(&mut self, engine: Engine) {
-        let k = self.pick(&[1, 2, 5, 32, 128]);
-        let m = self.pick(&[1, 2, 3, 7, 16, 33, 64]);
-        let n = self.pick(&[1, 4, 5, 16, 40, 70, 200]);
-        const NARROW: &[Dtype] = &[Dtype::Bf16, Dtype::F16, Dtype::F8e4m3, Dtype::F8e5m2];
-        const WIDE: &[Dtype] = &[Dtype::F32, Dtype::Tf32];
-        let dtypes = if self.below(2) == 0 { WIDE } else { NARROW };
-        let (a, b) = (self.pick(dtypes), self.pick(dtypes));
-        let stationary = self.tile(Memory::Sbuf, a, k, m, true);
-        let moving = self.tile(Memory::Sbuf, b, k, n, true);
-        let dst = self.tile(Memory::Psum, Dtype::F32, m, n, false);
-        let accumulate = self.pick(&[Accumulate::Overwrite, Accumulate::Add, Accumulate::Auto]);
-        let flags = [Arg::Bool(false); 3];
-        let args = [
-            dst,
-            stationary,
-            moving,
-            flags[0],
-            flags[1],
-            flags[2],
-            Arg::Accumulate(accumulate),
-        ];
-        let inst = self.case.inst(Op::NcMatmul, engine, &args);
-        if accumulate == Accumulate::Auto {
-            self.first_write(inst, dst);
-        }
-    }
-
-    /// Says that a matmul is the first to write some of the partitions of its destination.
-    fn first_write(&mut self, inst: InstId, dst: Arg) {
-        let Arg::View(id) = dst else {
-            unreachable!("a destination is a view")
-        };
-        let view = self.case.program[id];
-        let nk_compiler::ir::Region::OnChip {
-            partition,
-            start,
-            end,
-            ..
-        } = self.case.placement.region(view.buffer)
-        else {
-            unreachable!("PSUM is on chip")
-        };
-        let first = partition + view.partition;
-        let rows = self.below(view.partitions() as usize + 1) as u16;
-        let words = FirstWrite {
-            first_partition: first,
-            end_partition: first + rows,
-            start,
-            end: start + (end - start) / 4 * 4,
-        };
-        self.case.first.ranges.push((inst, vec![words]));
-    }
-
-    fn transpose(&mut self, engine: Engine) {
-        let most = if engine == Engine::Tensor { 128 } else { 32 };
-        let (p, f) = (
-            self.pick(&[1, 2, 5, 32, 128]).min(most),
-            self.pick(&[1, 3, 16, 31, 100]).min(most),
-        );
-        let (from, to) = (self.dtype(), self.dtype());
-        let to = if self.rarely(2) { to } else { from };
-        let data = self.tile(Memory::Sbuf, from, p, f, true);
-        let memory = if engine == Engine::Tensor {
-            Memory::Psum
-        } else {
-            self.on_chip()
-        };
-        let dst = if engine == Engine::Vector && p == f && self.rarely(2) {
-            self.destination(&[data], &[Memory::Sbuf], to, f, p)
-        } else {
-            self.tile(memory, to, f, p, false)
-        };
-        self.case.inst(Op::NcTranspose, engine, &[dst, data]);
-    }
-
-    fn tensor_scalar(&mut self, engine: Engine, partitions: u32, count: u32) {
-        let op0 = self.alu(|_| true);
-        let class = op0.facts().class;
-        let second = self.below(2) == 1;
-        let op1 = self.alu(|it| it.facts().class == class);
-        let (from, to) = (self.dtype_for(class), self.dtype_for(class));
-        let data = self.tile(Memory::Sbuf, from, partitions, count, true);
-        let operand0 = self.column_or_immediate(partitions, class);
-        let operand1 = self.column_or_immediate(partitions, class);
-        let dst = self.destination(&[data], &[Memory::Sbuf, Memory::Psum], to, partitions, count);
-        let mut args = vec![dst, data, Arg::Alu(op0), operand0, self.bool()];
-        if second {
-            args.extend([Arg::Alu(op1), operand1, self.bool()]);
-        }
-        self.case.inst(Op::TensorScalar, engine, &args);
-    }
-
-    fn tensor_reduce(&mut self, engine: Engine, partitions: u32) {
-        let op = self.alu(|it| AluSet::Reduction.contains(it));
-        let class = op.facts().class;
-        let rank = 1 + self.below(3);
-        let sizes: Vec<u32> = (0..rank).map(|_| self.pick(&[1, 2, 3, 8, 17])).collect();
-        let mut sizes = sizes;
-        if self.rarely(3) {
-            *sizes.last_mut().unwrap() = self.pick(&[16, 40, 515, 1100]);
-        }
-        let n_reduced = 1 + self.below(rank);
-        let (from, to) = (self.dtype_for(class), self.dtype_for(class));
-        let memory = self.on_chip();
-        let data = self.tile_of(memory, from, partitions, &sizes, true);
-        let results = sizes[..rank - n_reduced].iter().product();
-        let dst = self.destination(&[data], &[Memory::Sbuf, Memory::Psum], to, partitions, results);
-        let axes = (rank - n_reduced + 1..=rank).fold(0, |axes, it| axes | 1 << it);
-        let negate = if class == AluClass::Bits {
-            Arg::Bool(false)
-        } else {
-            self.bool()
-        };
-        self.case.inst(
-            Op::TensorReduce,
-            engine,
-            &[dst, Arg::Alu(op), data, Arg::Axes(axes), negate],
-        );
-    }
-
-    fn activation(&mut self, op: Op, engine: Engine, partitions: u32, count: u32) {
-        let function = Arg::Act(ACT_FNS[self.below(ACT_FNS.len())].op);
-        let (from, to) = (self.dtype(), self.dtype());
-        let memory = self.on_chip();
-        let data = self.tile(memory, from, partitions, count, true);
-        let dst = self.destination(&[data], &[Memory::Sbuf, Memory::Psum], to, partitions, count);
-        let bias = if self.rarely(2) {
-            let dtype = self.pick(&[Dtype::F32, Dtype::Bf16, Dtype::F16]);
-            self.column(dtype, partitions)
-        } else {
-            Arg::Absent
-        };
-        let scale = match self.below(3) {
-            0 => Arg::Float(1.0),
-            1 => Arg::Float(-0.3),
-            _ => self.column(Dtype::F32, partitions),
-        };
-        let result = match self.below(3) {
-            0 => Arg::Absent,
-            1 => {
-                let dtype = self.dtype();
-                self.column(dtype, partitions)
-            }
-            _ => {
-                let dtype = self.dtype();
-                self.destination(&[dst], &[Memory::Sbuf, Memory::Psum], dtype, partitions, 1)
-            }
-        };
-        let add = Arg::Alu(AluOp::Add);
-        let cmd = self.pick(&[
-            ReduceCmd::Idle,
-            ReduceCmd::Reset,
-            ReduceCmd::Reduce,
-            ReduceCmd::ResetReduce,
-        ]);
-        if op == Op::Activation {
-            self.case.inst(
-                op,
-                engine,
-                &[dst, function, data, bias, scale, add, result, Arg::ReduceCmd(cmd)],
-            );
-        } else {
-            self.case
-                .inst(op, engine, &[dst, function, data, add, result, bias, scale]);
-        }
     }
 }
