@@ -22,7 +22,7 @@ pub struct Run {
     /// `grid=2,2` after the call.
     pub grid: Vec<u32>,
     pub expects: Vec<Expect>,
-    /// IR stages that are kept as snapshots.
+    /// IR stages, or `clif` for the code that the JIT makes, that are kept as snapshots.
     pub snapshots: Vec<String>,
     pub span: Span,
 }
@@ -56,7 +56,7 @@ pub enum Error {
 
 const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M]";
 const USAGE_EXPECT: &str = "# nk: expect FUNCTION [rtol=X] [atol=X]";
-const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule";
+const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule|clif";
 
 impl Report for Error {
     fn report(&self) -> Diagnostic {
@@ -105,7 +105,7 @@ pub fn runs(module: &ast::Module) -> Result<Vec<Run>, Vec<Error>> {
                     word: "snapshot",
                     span,
                 }),
-                (Some(run), stage @ ("program" | "placement" | "schedule")) => {
+                (Some(run), stage @ ("program" | "placement" | "schedule" | "clif")) => {
                     run.snapshots.push(stage.to_string());
                     Ok(())
                 }

@@ -9,6 +9,7 @@ use nk_compiler::lex::dump_tokens;
 use nk_compiler::source::Sources;
 use nk_compiler::text::{PrintOptions, print};
 use nk_compiler::{Compiled, cost};
+use nk_runtime::clif;
 use nk_runtime::session::{Failure, Session, programs};
 use std::path::PathBuf;
 
@@ -66,13 +67,7 @@ fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<S
             return Ok(dump_tokens(sources, session.file()));
         }
         Stage::Ast => return Ok(dump_ast(kernels_only(&session)?)),
-        Stage::Clif => {
-            return Err(usage(
-                "not-yet",
-                "--emit clif is not there yet; it comes in a later version".to_string(),
-            ));
-        }
-        Stage::Program | Stage::Placement | Stage::Schedule => {}
+        Stage::Clif | Stage::Program | Stage::Placement | Stage::Schedule => {}
     }
     let mut texts = Vec::new();
     for job in args.source.jobs(&session)? {
@@ -99,6 +94,9 @@ fn kernels_only(session: &Session) -> Result<&nk_compiler::ast::Module, Failure>
 fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Result<String, Failure> {
     let target = args.source.target()?;
     let program = &compiled.program;
+    if args.emit == Stage::Clif {
+        return Ok(clif(program, &compiled.placement, &compiled.first_writes, target));
+    }
     let cycles = |id: InstId| cost::busy(program, &program[id], target).cycles;
     let options = PrintOptions {
         spans: args.spans.then_some(sources),
