@@ -266,7 +266,12 @@ fn ir_snapshots_of_examples() {
 fn stage_text(compiled: &Compiled, stage: &str) -> String {
     if stage == "clif" {
         let target = &target::TARGETS[0];
-        return nk_runtime::clif(&compiled.program, &compiled.placement, &compiled.first_writes, target);
+        return nk_runtime::clif(
+            &compiled.program,
+            &compiled.placement,
+            &compiled.first_writes,
+            target,
+        );
     }
     let placement = (stage != "program").then_some(&compiled.placement);
     let schedule = (stage == "schedule").then_some(&compiled.schedule);

@@ -69,7 +69,7 @@ impl<'a> Generator<'a> {
     pub fn factors(&mut self, count: u32, at_most: usize) -> Vec<u32> {
         let mut factors = vec![count];
         while factors.len() < at_most && self.below(2) == 1 {
-            let last = factors.pop().unwrap();
+            let last = factors.pop().expect("there is always a factor");
             let divisors: Vec<u32> = (1..=last).filter(|it| last % it == 0).collect();
             let it = self.pick(&divisors);
             factors.extend([last / it, it]);

@@ -21,14 +21,14 @@ impl Reader {
     }
 
     fn count(&mut self) -> usize {
-        u32::from_le_bytes(self.bytes(4).try_into().unwrap()) as usize
+        u32::from_le_bytes(self.bytes(4).try_into().expect("four bytes were asked for")) as usize
     }
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes
         .chunks(4)
-        .map(|it| f32::from_le_bytes(it.try_into().unwrap()))
+        .map(|it| f32::from_le_bytes(it.try_into().expect("chunks have four bytes")))
         .collect()
 }
 

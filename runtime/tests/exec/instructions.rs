@@ -263,7 +263,7 @@ impl Generator<'_> {
         let sizes: Vec<u32> = (0..rank).map(|_| self.pick(&[1, 2, 3, 8, 17])).collect();
         let mut sizes = sizes;
         if self.rarely(3) {
-            *sizes.last_mut().unwrap() = self.pick(&[16, 40, 515, 1100]);
+            *sizes.last_mut().expect("shapes are not empty") = self.pick(&[16, 40, 515, 1100]);
         }
         let n_reduced = 1 + self.below(rank);
         let (from, to) = (self.dtype_for(class), self.dtype_for(class));

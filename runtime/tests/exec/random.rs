@@ -24,7 +24,7 @@ fn contents(seed: u32, len: usize) -> Vec<u8> {
             1 => {
                 for half in word.to_le_bytes().chunks(2) {
                     let half = u16::from_le_bytes([half[0], half[1]]);
-                    bytes.extend((half & 0x83ff | 0x3c00 + (half & 0x0400)).to_le_bytes());
+                    bytes.extend(((half & 0x83ff) | (0x3c00 + (half & 0x0400))).to_le_bytes());
                 }
             }
             2 => bytes.extend([(word % 3) as u8, 0, 0, 0]),
