@@ -279,3 +279,57 @@ impl<'p> Errors<'p> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Report, render};
+    use crate::ir::Loc;
+    use crate::source::Sources;
+    use crate::text::parse;
+
+    /// `for i in range(3): step(i)` makes one mistake in each iteration.
+    #[test]
+    fn iterations_of_a_loop_share_one_error() {
+        let mut sources = Sources::new();
+        let inst = "  %y <- tensor_copy %x[0:64, 0:4]\n";
+        let nir = format!(
+            "kernel %f for trainium1\nbuf %x: f32[128, 4] @ sbuf\nbuf %y: f32[128, 4] @ sbuf\nbody {{\n{}}}\n",
+            inst.repeat(3)
+        );
+        let text = sources.add("text.nir", nir);
+        let mut program = parse(&sources, text).expect("a correct text").program;
+        let source = "def step(i):\n    nisa.tensor_copy(y, x[0:64])\n\nfor i in range(3):\n    step(i)\n";
+        let file = sources.add("kernel.py", source);
+        let place = |text: &str| {
+            let start = source.find(text).expect("the source has it");
+            Span::new(file, start, start + text.len())
+        };
+        for idx in 0..3 {
+            let (body, call, iteration) = (
+                place("nisa.tensor_copy(y, x[0:64])"),
+                place("step(i)\n"),
+                place("for"),
+            );
+            let mut parent = None;
+            for (span, frame) in [
+                (iteration, Frame::Iteration(idx)),
+                (call, Frame::Call),
+                (body, Frame::Here),
+            ] {
+                parent = Some(program.add_loc(Loc { span, parent, frame }));
+            }
+            program.insts[idx as usize].loc = parent;
+        }
+        let target = Target::from_name(program.target).expect("a known target");
+        let errors = verify(&program, target);
+        assert_eq!(errors.len(), 1);
+        let shown = render(&[errors[0].report()], &sources);
+        assert!(shown.contains("and 2 more iterations of the loop"), "{shown}");
+        assert!(shown.contains("called from here"), "{shown}");
+        program.insts[0].loc = None;
+        let errors = verify(&program, target);
+        let shown = render(&[errors[0].report()], &sources);
+        assert!(shown.contains("in `%y <- tensor_copy %x[0:64, 0:4]`"), "{shown}");
+    }
+}
