@@ -1,8 +1,8 @@
 //! The parser: a file to its syntax tree.
 //!
 //! Takes a file of [`Sources`], gives a [`Module`] with what was understood and every mistake found, in the order of
-//! the file. Each top-level statement is parsed by itself; where the grammar stops, the line is reported, replaced by
-//! a placeholder, and its statement parsed again, so that one mistake makes one message.
+//! the file. Where the grammar stops, the line is reported, replaced by a placeholder, and its top-level statement
+//! parsed again, so that one mistake makes one message.
 
 mod error;
 mod explain;
@@ -47,7 +47,8 @@ pub fn parse(sources: &Sources, file: FileId) -> (Module, Vec<Error>) {
         }
     };
     context::check(&body, &mut errors);
-    let errors = lines::one_a_line(errors, &lexed.tokens);
+    let mut errors = lines::one_a_line(errors, &lexed.tokens);
+    errors.truncate(MAX_ERRORS);
     (
         Module {
             body,
@@ -104,7 +105,8 @@ fn statement(
 ) -> Vec<Stmt> {
     let mut repaired;
     let mut tokens = tokens;
-    loop {
+    // A lone decorator leaves nothing behind.
+    while !tokens.is_empty() {
         let n_errors = builder.errors.len();
         let unexpected = match run(Tok::StartBlock, tokens, builder) {
             Ok(Parsed::Block(body)) => {
@@ -131,6 +133,7 @@ fn statement(
         repaired = next;
         tokens = &repaired;
     }
+    Vec::new()
 }
 
 /// Where the grammar stopped.

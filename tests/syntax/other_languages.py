@@ -14,6 +14,7 @@ for (i = 0; i < 3; i++):
     pass
 if a {
     pass
+}
 y = a ? b : c
 while x do
     pass

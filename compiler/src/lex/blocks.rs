@@ -206,7 +206,7 @@ impl Pass<'_> {
             self.lexed.report(Error::TooDeep {
                 span: self.span(first),
                 limit: MAX_BLOCKS as u32,
-                what: "blocks nest",
+                what: "blocks",
             });
             // Without its block the header is no statement, so it gets an empty one.
             self.empty_block(first.start);

@@ -8,8 +8,9 @@ use super::error::Error;
 use super::{Lexed, MAX_BRACKETS, Tok, Token};
 use crate::source::{FileId, Span};
 
-/// How many operators that nest to the right may follow each other: the parser keeps one state for each.
-const MAX_RIGHT_NESTING: u32 = 1000;
+/// How many operators one expression may have, between commas and inside one pair of brackets. The parser keeps
+/// something for each until it knows how they nest.
+const MAX_OPERATORS: u32 = 5000;
 
 /// How many statements may be read to the end of the file in search of a bracket; later ones are suspected at once.
 const MAX_SEARCHES: u32 = 20;
@@ -38,7 +39,7 @@ pub(super) fn balance(text: &str, file: FileId, end: usize, raw: Lexed) -> Lexed
         raw: &raw.tokens,
         lexed,
         open: Vec::new(),
-        right_nesting: 0,
+        n_operators: 0,
         suspicious: false,
     };
     let (mut at, mut n_searches) = (0, 0);
@@ -72,8 +73,8 @@ struct Open {
     behind_with: bool,
     /// `as` was seen directly inside.
     has_as: bool,
-    /// The right-nesting operators around it.
-    outer_nesting: u32,
+    /// The count of operators around it.
+    outer_operators: u32,
 }
 
 struct Pass<'s> {
@@ -83,7 +84,7 @@ struct Pass<'s> {
     raw: &'s [Token],
     lexed: Lexed,
     open: Vec<Open>,
-    right_nesting: u32,
+    n_operators: u32,
     /// The statement holds a bracket that is never closed.
     suspicious: bool,
 }
@@ -92,7 +93,7 @@ impl Pass<'_> {
     /// Reads one statement from raw token `first` on; gives the place behind it.
     fn statement(&mut self, first: usize) -> Result<usize, NeverClosed> {
         self.open.clear();
-        self.right_nesting = 0;
+        self.n_operators = 0;
         let indent = column(self.text, self.raw[first].start);
         let mut at = first;
         while let Some(&token) = self.raw.get(at) {
@@ -126,27 +127,33 @@ impl Pass<'_> {
 
     /// Takes one token; false when the rest of its line is to be dropped.
     fn token(&mut self, token: Token) -> Result<bool, NeverClosed> {
-        if self.nests_right(&token) {
-            self.right_nesting += 1;
-            if self.right_nesting > MAX_RIGHT_NESTING {
-                self.too_deep(token, MAX_RIGHT_NESTING, "operators nest");
+        if is_operator(token.tok) {
+            self.n_operators += 1;
+            if self.n_operators > MAX_OPERATORS {
+                let span = self.span(&token);
+                self.give_up(
+                    token,
+                    Error::TooLong {
+                        span,
+                        limit: MAX_OPERATORS,
+                    },
+                );
                 return Ok(false);
             }
         }
         if PAIRS.iter().any(|it| it.0 == token.tok) {
-            return Ok(self.opener(token));
+            return self.opener(token);
         }
         if PAIRS.iter().any(|it| it.1 == token.tok) {
             return self.closer(token).map(|()| true);
         }
         match token.tok {
-            Tok::As => self
-                .open
-                .iter_mut()
-                .last()
-                .into_iter()
-                .for_each(|it| it.has_as = true),
-            Tok::Comma => self.right_nesting = 0,
+            Tok::As => {
+                if let Some(open) = self.open.last_mut() {
+                    open.has_as = true;
+                }
+            }
+            Tok::Comma => self.n_operators = 0,
             _ => {}
         }
         self.lexed.tokens.push(token);
@@ -183,10 +190,22 @@ impl Pass<'_> {
         }
     }
 
-    fn opener(&mut self, token: Token) -> bool {
+    fn opener(&mut self, token: Token) -> Result<bool, NeverClosed> {
         if self.open.len() == MAX_BRACKETS {
-            self.too_deep(token, MAX_BRACKETS as u32, "brackets nest");
-            return false;
+            let outermost = self.open[0].span.end as usize;
+            if !self.suspicious && self.text[outermost..token.start as usize].contains('\n') {
+                return Err(NeverClosed);
+            }
+            let span = self.span(&token);
+            self.give_up(
+                token,
+                Error::TooDeep {
+                    span,
+                    limit: MAX_BRACKETS as u32,
+                    what: "brackets",
+                },
+            );
+            return Ok(false);
         }
         let behind_with = self.open.is_empty() && self.last_is(|it| it == Tok::With);
         let index = self.lexed.tokens.len();
@@ -197,11 +216,11 @@ impl Pass<'_> {
             index,
             behind_with,
             has_as: false,
-            outer_nesting: self.right_nesting,
+            outer_operators: self.n_operators,
         });
-        self.right_nesting = 0;
+        self.n_operators = 0;
         self.lexed.tokens.push(token);
-        true
+        Ok(true)
     }
 
     fn closer(&mut self, token: Token) -> Result<(), NeverClosed> {
@@ -246,7 +265,7 @@ impl Pass<'_> {
     /// Closes the innermost bracket with a token at this place.
     fn close(&mut self, at: Token) {
         let open = self.open.pop().expect("callers check that a bracket is open");
-        self.right_nesting = open.outer_nesting;
+        self.n_operators = open.outer_operators;
         let mut tok = closer_of(open.tok);
         if open.behind_with && open.has_as {
             self.lexed.tokens[open.index].tok = Tok::WithOpen;
@@ -301,12 +320,8 @@ impl Pass<'_> {
         column(self.text, next.start) <= indent || is_header || cannot_follow || starts_statement(next.tok)
     }
 
-    fn too_deep(&mut self, token: Token, limit: u32, what: &'static str) {
-        self.lexed.report(Error::TooDeep {
-            span: self.span(&token),
-            limit,
-            what,
-        });
+    fn give_up(&mut self, token: Token, error: Error) {
+        self.lexed.report(error);
         self.lexed.tokens.push(Token {
             tok: Tok::Bad,
             ..token
@@ -321,14 +336,6 @@ impl Pass<'_> {
         };
         self.lexed.tokens.push(rest[end]);
         from + end + 1
-    }
-
-    fn nests_right(&self, token: &Token) -> bool {
-        match token.tok {
-            Tok::Not | Tok::Await | Tok::Lambda | Tok::DoubleStar | Tok::Else | Tok::Tilde => true,
-            Tok::Plus | Tok::Minus => !self.last_is(ends_operand),
-            _ => false,
-        }
     }
 
     fn last_is(&self, is: impl Fn(Tok) -> bool) -> bool {
@@ -414,6 +421,41 @@ pub(crate) fn ends_operand(tok: Tok) -> bool {
             | RParen
             | RBracket
             | RBrace
+    )
+}
+
+/// Whether this token joins or changes operands.
+pub(crate) fn is_operator(tok: Tok) -> bool {
+    use Tok::*;
+    matches!(
+        tok,
+        Plus | Minus
+            | Star
+            | DoubleStar
+            | Slash
+            | DoubleSlash
+            | Percent
+            | At
+            | Ampersand
+            | Pipe
+            | Caret
+            | Tilde
+            | Shl
+            | Shr
+            | EqEq
+            | NotEq
+            | Less
+            | LessEq
+            | Greater
+            | GreaterEq
+            | And
+            | Or
+            | Not
+            | Is
+            | In
+            | Await
+            | Lambda
+            | Else
     )
 }
 

@@ -19,7 +19,7 @@ pub fn dump_tokens(sources: &Sources, file: FileId) -> String {
         let slice = &text[token.start as usize..token.end as usize];
         let line = match kind(token.tok) {
             Some(kind) if slice.is_empty() => writeln!(dump, "{:width$}{kind}", ""),
-            Some(kind) => writeln!(dump, "{:width$}{kind} {}", "", slice.escape_debug()),
+            Some(kind) => writeln!(dump, "{:width$}{kind} {}", "", slice.replace('\n', "\\n")),
             // A token that a repair put in has no text.
             None if slice.is_empty() => writeln!(dump, "{:width$}{:?}", "", token.tok),
             None => writeln!(dump, "{:width$}{slice}", ""),

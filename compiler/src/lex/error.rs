@@ -47,6 +47,10 @@ pub enum Error {
         limit: u32,
         what: &'static str,
     },
+    TooLong {
+        span: Span,
+        limit: u32,
+    },
     Tabs {
         span: Span,
     },
@@ -103,6 +107,18 @@ const LOOKALIKES: &[(&str, &str)] = &[
     ("²³", "write `**2` or `**3`"),
 ];
 
+impl Error {
+    /// Whether more text could mend it: what a prompt waits for.
+    pub fn wants_more(&self) -> bool {
+        match self {
+            Error::NeverClosed { at_end, .. } => *at_end,
+            Error::Quote { quote, .. } => is_triple(quote),
+            Error::Block { next, .. } => next.is_none(),
+            _ => false,
+        }
+    }
+}
+
 impl Report for Error {
     fn report(&self) -> Diagnostic {
         match self {
@@ -112,7 +128,7 @@ impl Report for Error {
                     .at(*span, "something follows on this line")
                     .help("remove the backslash or what follows it; inside brackets no backslash is needed")
             }
-            Error::Quote { span, quote } if quote.ends_with("\"\"\"") || quote.ends_with("'''") => {
+            Error::Quote { span, quote } if is_triple(quote) => {
                 Diagnostic::error("unterminated-string", "string is never closed")
                     .at(*span, "opened here")
                     .help(format!("close it with `{}`", quote.trim_start_matches(char::is_alphabetic)))
@@ -134,7 +150,7 @@ impl Report for Error {
                     .help("remove it, or open its partner before")
             }
             Error::NeverClosed { open, bracket, noticed, at_end } => {
-                let why = if *at_end { "the file ends here" } else { "this cannot go on inside it" };
+                let why = if *at_end { "the text ends here" } else { "this cannot go on inside it" };
                 Diagnostic::error("unclosed-bracket", format!("`{bracket}` is never closed"))
                     .at(*open, "opened here")
                     .because(*noticed, why)
@@ -146,9 +162,14 @@ impl Report for Error {
                     .because(*open, "opened here")
             }
             Error::TooDeep { span, limit, what } => {
-                Diagnostic::error("nested-too-deep", format!("{what} more than {limit} deep"))
+                Diagnostic::error("nested-too-deep", format!("{what} nest more than {limit} deep"))
                     .at(*span, "")
                     .help("split it into parts with names of their own")
+            }
+            Error::TooLong { span, limit } => {
+                Diagnostic::error("nested-too-deep", format!("expression has more than {limit} operators"))
+                    .at(*span, "")
+                    .help("split it over several assignments, or loop")
             }
             Error::Tabs { span } => {
                 Diagnostic::error("tabs-and-spaces", "tabs and spaces are mixed, so that the indentation is unclear")
@@ -179,6 +200,10 @@ impl Report for Error {
             }
         }
     }
+}
+
+fn is_triple(quote: &str) -> bool {
+    quote.ends_with("\"\"\"") || quote.ends_with("'''")
 }
 
 fn invalid_character(span: Span, character: char) -> Diagnostic {

@@ -6,8 +6,8 @@
 use super::{Flaw, Tok};
 use logos::Lexer;
 
-/// How deep f-strings may nest in f-strings while their end is searched.
-const MAX_FSTRING_NESTING: u32 = 8;
+/// How deep f-strings may nest in f-strings while their end is searched; the parser refuses them earlier.
+const MAX_FSTRING_NESTING: u32 = 32;
 
 pub(super) fn scan_string(lexer: &mut Lexer<'_, Tok>) -> Result<(), Flaw> {
     let quote = Quote::of(lexer.slice());

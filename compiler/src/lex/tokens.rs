@@ -94,12 +94,12 @@ fn wrong_character(span: Span, slice: &str) -> Option<Error> {
     })
 }
 
-/// Letters of any script, and the combining marks that follow Latin letters.
+/// Letters of any script, combining marks that follow Latin letters, and variation selectors.
 fn may_name(character: char) -> bool {
     character.is_alphabetic()
         || character.is_ascii_digit()
         || character == '_'
-        || matches!(character, '\u{300}'..='\u{36f}')
+        || matches!(character, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 fn flawed(flaw: Flaw, span: Span, text: &str, slice: &str) -> Error {

@@ -191,6 +191,11 @@ pub enum FStringFlaw {
 }
 
 impl Error {
+    /// Whether more text could mend it: what a prompt waits for.
+    pub fn wants_more(&self) -> bool {
+        matches!(self, Error::Lex(error) if error.wants_more())
+    }
+
     /// The place the error is about.
     pub fn span(&self) -> Span {
         self.report()
@@ -262,7 +267,7 @@ impl Report for Error {
             Error::SideBySide { left, right } => {
                 Diagnostic::error("unexpected-token", "two expressions stand side by side")
                     .at(left.to(*right), "nothing joins these two")
-                    .help("put an operator between them, or begin a new line")
+                    .help("put an operator or a `,` between them, or begin a new line")
             }
             Error::MissingOperand { span, after, before, at_end } => {
                 let diagnostic =

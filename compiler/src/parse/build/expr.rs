@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::deep::optional;
-use super::{Arg, Builder, Deep, Entry, Exprs, Node};
+use super::{Arg, Builder, Deep, Entry, Exprs, Node, empty};
 use crate::ast::{
     BinOp, CmpOp, CompClause, CompKind, Expr, ExprKind, Function, Ident, LogicOp, Stmt, StmtKind, UnaryOp,
     Unsupported,
@@ -35,10 +35,10 @@ fn tightness(op: BinOp) -> u32 {
     }
 }
 
-pub fn clause(target: Node, iter: Node, tests: Exprs, is_async: bool) -> Deep<Box<Clause>> {
+pub fn clause(target: Node, iter: Node, tests: Option<Exprs>, is_async: bool) -> Deep<Box<Clause>> {
     target
         .and(iter)
-        .and(tests)
+        .and(tests.unwrap_or(empty()))
         .map(|((target, iter), tests)| Box::new((CompClause { target, iter, tests }, is_async)))
 }
 
@@ -277,12 +277,12 @@ impl Builder<'_> {
     pub fn lambda(
         &mut self,
         start: u32,
-        params: Deep<Vec<Box<Entry>>>,
+        params: Option<Deep<Vec<Box<Entry>>>>,
         header: u32,
         body: Node,
         end: u32,
     ) -> Node {
-        let parts = self.params(params).and(body);
+        let parts = self.params(params.unwrap_or(empty())).and(body);
         let (params, body) = parts.tree;
         let span = body.span;
         let function = Function {

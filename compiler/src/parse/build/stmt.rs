@@ -191,12 +191,12 @@ impl Builder<'_> {
         start: u32,
         test: Node,
         body: Block,
-        elifs: Vec<Box<Elif>>,
+        elifs: Option<Vec<Box<Elif>>>,
         orelse: Option<Block>,
         end: u32,
     ) -> Statement {
         let mut orelse = orelse.unwrap_or(leaf(Vec::new()));
-        for elif in elifs.into_iter().rev() {
+        for elif in elifs.unwrap_or_default().into_iter().rev() {
             let Elif { start, test, body } = *elif;
             orelse = self.branch(start, test, body, orelse, end).map(|it| vec![*it]);
         }

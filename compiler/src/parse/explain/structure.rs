@@ -2,7 +2,7 @@
 
 use super::assignment::is_keyword;
 use super::{Error, Line};
-use crate::lex::brackets::{ends_operand, starts_block};
+use crate::lex::brackets::{ends_operand, is_operator, starts_block};
 use crate::lex::{self, Tok, Token};
 use crate::parse::lines;
 use crate::source::{FileId, Span};
@@ -128,9 +128,9 @@ pub(super) fn operand(line: &Line) -> Option<Error> {
         matches!(
             it.tok,
             Tok::RParen | Tok::RBracket | Tok::RBrace | Tok::Comma | Tok::Colon | Tok::Semicolon
-        ) || is_binary(it.tok)
+        ) || is_operator(it.tok)
     });
-    let lacks = is_binary(previous.tok)
+    let lacks = is_operator(previous.tok)
         || matches!(
             previous.tok,
             Tok::Assign | Tok::Comma | Tok::LParen | Tok::LBracket | Tok::LBrace
@@ -153,34 +153,5 @@ fn begins_operand(tok: Tok) -> bool {
     matches!(
         tok,
         Name | Int | Float | Imaginary | Str | Bytes | FStr | False | None | True | Ellipsis | Lambda
-    )
-}
-
-fn is_binary(tok: Tok) -> bool {
-    use Tok::*;
-    matches!(
-        tok,
-        Plus | Minus
-            | Star
-            | DoubleStar
-            | Slash
-            | DoubleSlash
-            | Percent
-            | At
-            | Ampersand
-            | Pipe
-            | Caret
-            | Shl
-            | Shr
-            | EqEq
-            | NotEq
-            | Less
-            | LessEq
-            | Greater
-            | GreaterEq
-            | And
-            | Or
-            | Is
-            | In
     )
 }
