@@ -16,9 +16,8 @@ use crate::ir::{
     Buffer, BufferId, FirstWrite, FirstWrites, Frame, Inst, InstId, LocId, Placement, Program, Role, View,
     ViewId,
 };
-use crate::isa::{Access, Accumulate, Arg, Engine, Memory, Op};
+use crate::isa::{Access, Accumulate, Arg, Op};
 use crate::source::Span;
-use crate::target::Target;
 use crate::text::print_view;
 use rustc_hash::FxHashMap;
 use written::{Extent, Window, Written};
@@ -49,18 +48,13 @@ pub enum Results {
 }
 
 /// Checks that everything is written before it is read, and that every result is written.
-pub fn check(program: &Program, placement: &Placement, target: &Target) -> Result<Checked, Vec<Error>> {
-    check_as(program, placement, Results::Whole, target)
+pub fn check(program: &Program, placement: &Placement) -> Result<Checked, Vec<Error>> {
+    check_as(program, placement, Results::Whole)
 }
 
 /// [`check`] for a program that may be one of a grid.
-pub fn check_as(
-    program: &Program,
-    placement: &Placement,
-    results: Results,
-    target: &Target,
-) -> Result<Checked, Vec<Error>> {
-    let mut flow = Flow::new(program, placement, target);
+pub fn check_as(program: &Program, placement: &Placement, results: Results) -> Result<Checked, Vec<Error>> {
+    let mut flow = Flow::new(program, placement);
     for (id, inst) in program.iter() {
         flow.visit(id, inst);
     }
@@ -160,7 +154,6 @@ impl Sets {
 struct Flow<'a> {
     program: &'a Program,
     placement: &'a Placement,
-    target: &'a Target,
     /// By any instruction.
     written: Sets,
     by_matmul: Sets,
@@ -173,11 +166,10 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(program: &'a Program, placement: &'a Placement, target: &'a Target) -> Flow<'a> {
+    fn new(program: &'a Program, placement: &'a Placement) -> Flow<'a> {
         Flow {
             program,
             placement,
-            target,
             written: Sets::new(program, |it| it.role == Role::In),
             by_matmul: Sets::new(program, |_| false),
             is_touched: vec![false; program.buffers.len()],
@@ -188,9 +180,6 @@ impl<'a> Flow<'a> {
     }
 
     fn visit(&mut self, id: InstId, inst: &Inst) {
-        if inst.engine == Engine::Tensor {
-            self.check_bank(inst);
-        }
         let accumulates = inst.op == Op::NcMatmul;
         for (access, view) in inst.views() {
             self.is_touched[self.program[view].buffer.index()] = true;
@@ -270,32 +259,6 @@ impl<'a> Flow<'a> {
             holds,
         };
         self.report(error);
-    }
-
-    /// What the PE array writes lies in one bank.
-    fn check_bank(&mut self, inst: &Inst) {
-        let Some(id) = inst.views().find(|it| it.0 != Access::Read).map(|it| it.1) else {
-            return;
-        };
-        // A view that an earlier matmul has written has been checked.
-        if self.by_matmul.has_view[id.index()] || self.program.memory(&self.program[id]) != Memory::Psum {
-            return;
-        }
-        let Some(placed) = Footprint::of(self.program, self.placement, &self.program[id]) else {
-            return;
-        };
-        let bank = u64::from(self.target.psum_bank_bytes);
-        let (start, end) = (placed.bytes.start, placed.bytes.end());
-        if start / bank != (end - 1) / bank {
-            let error = Error::MatmulAcrossBanks {
-                by: self.site(inst, id),
-                tensor: Tensor::new(self.program, self.program[id].buffer),
-                start,
-                end,
-                bank: self.target.psum_bank_bytes,
-            };
-            self.report(error);
-        }
     }
 
     /// The results of which something is not written.

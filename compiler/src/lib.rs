@@ -133,7 +133,8 @@ pub fn complete(
         None => place::place(program, target).map_err(|it| reports(&it))?,
     };
     none(verify::verify_placed(program, &placement, target))?;
-    let checked = check::check_as(program, &placement, results, target).map_err(|it| reports(&it))?;
+    none(place::verify_placement(program, &placement, target))?;
+    let checked = check::check_as(program, &placement, results).map_err(|it| reports(&it))?;
     let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
     none(schedule::verify_schedule(program, &placement, &schedule))?;
     Ok(Stages {

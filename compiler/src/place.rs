@@ -4,22 +4,25 @@
 //! program order; freed bytes rest for a while and are reused longest freed first, so that reuse costs the least waiting
 //! and double buffering survives. Only when that does not fit are tighter packings tried. Never moves or splits a buffer.
 
+mod disjoint;
 mod error;
 mod live;
 mod pack;
 mod space;
 mod tenant;
 
+pub use disjoint::verify_placement;
 pub use error::{Error, LiveTensor, NoRoom, Tensor};
 pub use tenant::RequestFault;
 
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
-use live::{Life, lives};
+use disjoint::Resident;
+use live::lives;
 use space::{Banks, QUADRANT, Space, Spot};
 use std::cmp::Reverse;
-use tenant::{Tenant, tenants};
+use tenant::{Tenant, tenants, tile_starts};
 
 /// Addresses in HBM are multiples of this, so that DMA rows start aligned.
 const HBM_ALIGN: u64 = 64;
@@ -32,16 +35,10 @@ pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>
         regions: hbm_regions(program, target, &mut errors),
         ..Placement::default()
     };
+    let tile_starts = tile_starts(program, &mut errors);
     for memory in [Memory::Sbuf, Memory::Psum] {
-        let (bytes, banks) = match memory {
-            Memory::Psum => (
-                target.psum_partition_bytes,
-                Banks::Of(target.psum_bank_bytes / target.min_align),
-            ),
-            _ => (target.sbuf_partition_bytes, Banks::None),
-        };
-        let space = Space::new(bytes, banks, target);
-        let tenants = tenants(program, target, memory, &lives, &mut errors);
+        let space = memory_space(memory, target);
+        let tenants = tenants(program, target, memory, &lives, &tile_starts, &mut errors);
         match spots(program, memory, &tenants, space, target) {
             Ok(spots) => {
                 let peak = peak_bytes(program, &tenants, &spots);
@@ -63,7 +60,19 @@ pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>
     }
 }
 
-/// Addresses in HBM one after another; on-chip buffers get an empty region, which those that are never touched keep.
+/// An empty on-chip memory.
+fn memory_space(memory: Memory, target: &Target) -> Space {
+    let (bytes, banks) = match memory {
+        Memory::Psum => (
+            target.psum_partition_bytes,
+            Banks::Of(target.psum_bank_bytes / target.min_align),
+        ),
+        Memory::Hbm | Memory::Sbuf => (target.sbuf_partition_bytes, Banks::None),
+    };
+    Space::new(bytes, banks, target)
+}
+
+/// Addresses in HBM one after another; on-chip buffers start at byte 0, where those that are never touched stay.
 fn hbm_regions(program: &Program, target: &Target, errors: &mut Vec<Error>) -> Vec<Region> {
     let mut next = 0u64;
     let regions = program.buffers.iter().map(|buffer| {
@@ -72,7 +81,7 @@ fn hbm_regions(program: &Program, target: &Target, errors: &mut Vec<Error>) -> V
                 partition: 0,
                 partitions: u16::try_from(buffer.partitions()).unwrap_or(u16::MAX),
                 start: 0,
-                end: 0,
+                end: u32::try_from(buffer.bytes()).unwrap_or(u32::MAX),
             };
         }
         let address = next;
@@ -117,7 +126,10 @@ fn spots(
     mut space: Space,
     target: &Target,
 ) -> Result<Vec<Spot>, Vec<Error>> {
-    check_requests(program, memory, tenants, &space)?;
+    let collisions = disjoint::collisions(program, memory, &requested(tenants), space.clone());
+    if !collisions.is_empty() {
+        return Err(collisions);
+    }
     let full = |failed: &Failed| {
         let no_room = no_room(program, memory, tenants, failed, target);
         vec![Error::NoRoom(Box::new(no_room))]
@@ -143,6 +155,18 @@ fn spots(
         }
     }
     Err(full(&failed.expect("every policy has failed")))
+}
+
+/// The tenants whose places are given.
+fn requested(tenants: &[Tenant]) -> Vec<Resident> {
+    let resident = |it: &Tenant| {
+        Some(Resident {
+            buffer: it.buffer,
+            life: it.life,
+            spot: it.fixed.clone()?,
+        })
+    };
+    tenants.iter().filter_map(resident).collect()
 }
 
 /// Which free bytes a tenant gets.
@@ -268,44 +292,6 @@ fn deaths(tenants: &[Tenant]) -> Vec<usize> {
     let mut deaths: Vec<usize> = (0..tenants.len()).collect();
     deaths.sort_by_key(|&it| tenants[it].life.last);
     deaths
-}
-
-/// Refuses requested addresses that collide while both tensors live.
-fn check_requests(
-    program: &Program,
-    memory: Memory,
-    tenants: &[Tenant],
-    space: &Space,
-) -> Result<(), Vec<Error>> {
-    let mut errors = Vec::new();
-    let mut space = space.clone();
-    let mut live: Vec<(Life, &Spot, BufferId)> = Vec::new();
-    for tenant in tenants {
-        let Some(spot) = &tenant.fixed else { continue };
-        live.retain(|(life, spot, _)| {
-            let alive = life.last >= tenant.life.first;
-            if !alive {
-                space.release(spot);
-            }
-            alive
-        });
-        if space.is_free(spot) {
-            space.take(spot);
-            live.push((tenant.life, spot, tenant.buffer));
-            continue;
-        }
-        let meets = |it: &&(Life, &Spot, BufferId)| it.1.overlaps(spot);
-        let (.., other) = live
-            .iter()
-            .find(meets)
-            .expect("only requested bytes are in use here");
-        errors.push(Error::RequestOverlap {
-            tensor: Tensor::new(program, tenant.buffer),
-            other: Tensor::new(program, *other),
-            memory,
-        });
-    }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Granules that tenants living at the same time need in at least one partition, however they are packed.

@@ -42,6 +42,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
                 heirs.bear(program, placement, &slots, &mut states, buffer);
             }
             let Some(slot) = slots.of_view(view) else { continue };
+            states[slot.index()].before_own(&mut need);
             let others = slots.overlapping(slot).iter().copied();
             for it in others.chain([slot]) {
                 match access {

@@ -70,7 +70,7 @@ fn data_flow() {
     compare("check", |sources, parsed| {
         let program = &parsed.program;
         let placement = placed(sources, program);
-        let shown = match check::check(program, &placement, target(program)) {
+        let shown = match check::check(program, &placement) {
             Ok(checked) => {
                 let mut shown = messages(&checked.warnings, sources);
                 for (id, ranges) in &checked.first_writes.ranges {

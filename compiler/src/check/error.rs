@@ -23,14 +23,6 @@ pub enum Error {
         missing: Missing,
         holds: Holds,
     },
-    /// The result of the PE array does not lie in one PSUM bank.
-    MatmulAcrossBanks {
-        by: Site,
-        tensor: Tensor,
-        start: u64,
-        end: u64,
-        bank: u32,
-    },
     /// A tensor that no instruction touches.
     UnusedTensor { tensor: Tensor },
 }
@@ -110,9 +102,7 @@ impl Error {
     /// The instruction, for mistakes that an unrolled loop can repeat.
     pub(super) fn site(&mut self) -> Option<&mut Site> {
         match self {
-            Error::UninitializedRead { by, .. }
-            | Error::AccumulateUnset { by, .. }
-            | Error::MatmulAcrossBanks { by, .. } => Some(by),
+            Error::UninitializedRead { by, .. } | Error::AccumulateUnset { by, .. } => Some(by),
             Error::OutputNotWritten { .. } | Error::UnusedTensor { .. } => None,
         }
     }
@@ -122,7 +112,6 @@ impl Error {
             Error::UninitializedRead { .. } => "uninitialized-read",
             Error::OutputNotWritten { .. } => "output-not-written",
             Error::AccumulateUnset { .. } => "accumulate-unset",
-            Error::MatmulAcrossBanks { .. } => "matmul-across-banks",
             Error::UnusedTensor { .. } => "unused-tensor",
         }
     }
@@ -200,24 +189,6 @@ impl Report for Error {
                                memset or a copy leaves in PSUM is not defined as a start value")
                         .help("start the group with accumulate=False and add the other value with tensor_tensor"),
                 }
-            }
-            Error::MatmulAcrossBanks {
-                by,
-                tensor,
-                start,
-                end,
-                bank,
-            } => {
-                let message = format!(
-                    "{} writes bytes {start}..{end} of a PSUM partition, across the end of a bank at {}",
-                    by.op,
-                    (start / u64::from(*bank) + 1) * u64::from(*bank)
-                );
-                let label = format!("{} reaches into the next bank", tensor.name);
-                by.labelled(Diagnostic::error(self.code(), message), &label)
-                    .allocated(tensor)
-                    .note(format!("the PE array writes to one PSUM bank of {bank} bytes per partition at a time"))
-                    .help("slice the destination at multiples of 512 float32 elements, or use a tensor for each bank")
             }
             Error::UnusedTensor { tensor } => {
                 let message = format!("{} is allocated but never used", tensor.name);

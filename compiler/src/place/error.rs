@@ -26,8 +26,8 @@ pub enum Error {
     },
     /// A requested address that the memory does not have.
     Request { tensor: Tensor, fault: RequestFault },
-    /// Two tensors at the same bytes at the same time, both at requested addresses.
-    RequestOverlap {
+    /// Two tensors at the same bytes at the same time.
+    Overlap {
         tensor: Tensor,
         other: Tensor,
         memory: Memory,
@@ -177,7 +177,7 @@ impl Report for Error {
                 ))
             }
             Error::Request { tensor, fault } => fault.report(tensor),
-            Error::RequestOverlap {
+            Error::Overlap {
                 tensor,
                 other,
                 memory,

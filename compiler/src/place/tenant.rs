@@ -44,9 +44,9 @@ pub fn tenants(
     target: &Target,
     memory: Memory,
     lives: &[Option<Life>],
+    tile_starts: &FxHashMap<BufferId, i64>,
     errors: &mut Vec<Error>,
 ) -> Vec<Tenant> {
-    let tile_starts = tile_starts(program, errors);
     let mut tenants = Vec::new();
     for (idx, (buffer, life)) in program.buffers.iter().zip(lives).enumerate() {
         let (true, Some(life)) = (buffer.memory == memory, *life) else {
@@ -94,7 +94,7 @@ pub fn tenants(
 
 /// The start partitions that `tile_position` prescribes: the PE rows of a tile read from the same partitions, its
 /// columns write to the same partitions.
-fn tile_starts(program: &Program, errors: &mut Vec<Error>) -> FxHashMap<BufferId, i64> {
+pub fn tile_starts(program: &Program, errors: &mut Vec<Error>) -> FxHashMap<BufferId, i64> {
     let row = Op::NcMatmul.row();
     let position = row.position("tile_position").expect("nc_matmul has the operand");
     let operands =

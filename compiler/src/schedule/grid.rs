@@ -8,7 +8,7 @@ use crate::isa::Memory;
 use rustc_hash::FxHashMap;
 
 /// Rows `row..end_row`, bytes `column..end_column` of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rect {
     pub row: u64,
     pub end_row: u64,

@@ -6,7 +6,7 @@
 use super::clock::Clock;
 use super::grid::Rect;
 use super::owners::Owners;
-use super::slots::{SlotId, Slots};
+use super::slots::{Slot, SlotId, Slots};
 use super::state::State;
 use crate::footprint::Footprint;
 use crate::ir::{BufferId, Placement, Program};
@@ -53,47 +53,48 @@ impl Heirs {
         if owners.is_empty() {
             return;
         }
-        let newborn = Newborn::new(program, placement, slots, buffer);
+        let region = Rect::of(&Footprint::of_buffer(program, placement, buffer), 0, 1);
+        let covered = covered(slots, buffer);
         let mut remains = Remains::default();
-        for owner in owners {
-            let older = self.remains.get(&owner);
-            if let Some(older) = older {
-                remains.rest.join(&older.rest);
-            }
-            let older = older.map_or(&[][..], |it| &it.slots);
-            let n_slots = slots.of_buffer(owner).count() + older.len();
-            if n_slots > MAX_SLOTS {
+        let none = Remains::default();
+        for &owner in &owners {
+            let older = match self.remains.is_empty() {
+                true => &none,
+                false => self.remains.get(&owner).unwrap_or(&none),
+            };
+            remains.rest.join(&older.rest);
+            let all = || slots.of_buffer(owner).chain(older.slots.iter().copied());
+            if slots.of_buffer(owner).len() + older.slots.len() > MAX_SLOTS {
                 let end = self.ends.entry(owner).or_insert_with(|| {
                     let mut end = Clock::default();
-                    let all = slots.of_buffer(owner).chain(older.iter().copied());
-                    all.for_each(|it| end.join(&states[it.index()].last()));
+                    all().for_each(|it| end.join(&states[it.index()].last()));
                     end
                 });
                 remains.rest.join(end);
                 continue;
             }
-            for slot in slots.of_buffer(owner).chain(older.iter().copied()) {
-                let footprint = slots.footprint(program, placement, slot);
-                let rect = Rect::of(&footprint, 0, 1);
-                if !rect.meets(&newborn.region) {
+            for slot in all() {
+                let rect = &slots.all[slot.index()].rect;
+                if !rect.meets(&region) {
                     continue;
                 }
                 let last = states[slot.index()].last();
-                for (heir, bytes) in &newborn.slots {
-                    if bytes.common(&footprint).is_some() {
+                for heir in slots.of_buffer(buffer) {
+                    if slots.share(program, placement, heir, slot) {
                         states[heir.index()].inherited.join(&last);
                     }
                 }
-                let clipped = rect.clipped(&newborn.region);
-                if newborn.covered.is_none_or(|it| !it.contains(&clipped)) {
+                if covered.is_none_or(|it| !it.contains(&rect.clipped(&region))) {
                     remains.slots.push(slot);
                 }
             }
         }
-        for (heir, _) in &newborn.slots {
-            states[heir.index()].inherited.join(&remains.rest);
+        if remains.rest != Clock::default() {
+            for heir in slots.of_buffer(buffer) {
+                states[heir.index()].inherited.join(&remains.rest);
+            }
         }
-        if newborn.covered == Some(newborn.region) {
+        if covered == Some(region) {
             remains.rest = Clock::default();
         }
         if remains.slots.len() > MAX_SLOTS {
@@ -107,44 +108,21 @@ impl Heirs {
     }
 }
 
-/// A buffer that takes over bytes.
-struct Newborn {
-    region: Rect,
-    slots: Vec<(SlotId, Footprint)>,
-    /// Bytes that it certainly writes: who comes after it need not look behind it there.
-    covered: Option<Rect>,
-}
-
-impl Newborn {
-    fn new(program: &Program, placement: &Placement, slots: &Slots, buffer: BufferId) -> Newborn {
-        let with_bytes = |it: SlotId| (it, slots.footprint(program, placement, it));
-        let all: Vec<(SlotId, Footprint)> = slots.of_buffer(buffer).map(with_bytes).collect();
-        Newborn {
-            region: Rect::of(&Footprint::of_buffer(program, placement, buffer), 0, 1),
-            covered: covered(slots, &all),
-            slots: all,
-        }
-    }
-}
-
-/// A rectangle that the written slots of a buffer fill.
-fn covered(slots: &Slots, all: &[(SlotId, Footprint)]) -> Option<Rect> {
-    let is_written = |it: SlotId| {
-        let slot = &slots.all[it.index()];
-        // A slot that stands for many views says nothing about what is written.
-        slot.is_written && slot.view.is_some()
-    };
-    let written = all
-        .iter()
-        .filter(|(slot, bytes)| is_written(*slot) && bytes.bytes.is_dense());
+/// A rectangle that a buffer certainly writes: who comes after it need not look behind it there.
+fn covered(slots: &Slots, buffer: BufferId) -> Option<Rect> {
+    // A slot that stands for many views says nothing about what is written.
+    let is_written = |it: SlotId| slots.all[it.index()].is_written && slots.all[it.index()].view.is_some();
     let mut bounds: Option<Rect> = None;
     let mut largest: Option<Rect> = None;
     let mut area = 0;
     let mut is_disjoint = true;
-    for (slot, footprint) in written {
-        let rect = Rect::of(footprint, 0, 1);
+    for slot in slots.of_buffer(buffer) {
+        let Slot { rect, is_full, .. } = slots.all[slot.index()];
+        if !is_full || !is_written(slot) {
+            continue;
+        }
         area += rect.area();
-        is_disjoint &= !slots.overlapping(*slot).iter().any(|&it| is_written(it));
+        is_disjoint &= !slots.overlapping(slot).iter().any(|&it| is_written(it));
         bounds = Some(bounds.map_or(rect, |it| it.joined(&rect)));
         largest = largest.filter(|it| it.area() >= rect.area()).or(Some(rect));
     }

@@ -1,7 +1,7 @@
 //! Which views of a buffer share bytes.
 //!
 //! Takes a placed program, gives a slot per view that can take part in a conflict, and for each slot the others of its
-//! buffer that overlap it. Buffers that nothing writes have no slots: reads alone never conflict. Never looks at order.
+//! buffer that overlap it. HBM that nothing writes has no slots: reads alone never conflict. Never looks at order.
 
 use super::grid::{Grid, Rect};
 use crate::footprint::Footprint;
@@ -10,7 +10,7 @@ use crate::isa::Access;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// A view of a buffer that is written; the slots of one buffer are neighbours.
+/// A view that can take part in a conflict; the slots of one buffer are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SlotId(NonZeroU32);
 
@@ -32,6 +32,10 @@ pub struct Slot {
     /// `None` stands for all bytes of the buffer.
     pub view: Option<ViewId>,
     pub is_written: bool,
+    /// Holds its bytes.
+    pub rect: Rect,
+    /// Whether it has every byte of the rectangle.
+    pub is_full: bool,
 }
 
 pub struct Slots {
@@ -55,7 +59,8 @@ impl Slots {
         let n_views = program.views().len();
         let mut is_used = vec![false; n_views];
         let mut is_written = vec![false; n_views];
-        let mut has_writes = vec![false; program.buffers.len()];
+        // On chip even what is only read follows earlier buffers at the same bytes.
+        let mut has_writes: Vec<bool> = program.buffers.iter().map(|it| it.memory.is_on_chip()).collect();
         for inst in &program.insts {
             for (access, view) in inst.views() {
                 is_used[view.index()] = true;
@@ -82,6 +87,8 @@ impl Slots {
             buffer: BufferId::new(0),
             view: None,
             is_written: false,
+            rect: Rect::default(),
+            is_full: false,
         };
         let mut slots = Slots {
             all: vec![filler; n_slots],
@@ -91,13 +98,16 @@ impl Slots {
             starts: Vec::with_capacity(n_slots + 1),
         };
         for idx in (0..n_views).filter(|&it| has_slot(it)) {
-            let buffer = program.views()[idx].buffer;
-            let slot = next[buffer.index()];
-            next[buffer.index()] += 1;
+            let view = &program.views()[idx];
+            let slot = next[view.buffer.index()];
+            next[view.buffer.index()] += 1;
+            let footprint = Footprint::of(program, placement, view).expect("the view has elements");
             slots.all[slot as usize] = Slot {
-                buffer,
+                buffer: view.buffer,
                 view: Some(ViewId::new(idx)),
                 is_written: is_written[idx],
+                rect: rect(program, placement, view.buffer, &footprint),
+                is_full: footprint.memory.is_on_chip() && footprint.bytes.is_dense(),
             };
             slots.of_view[idx] = Some(SlotId::new(slot as usize));
         }
@@ -109,7 +119,7 @@ impl Slots {
         self.of_view[view.index()]
     }
 
-    pub fn of_buffer(&self, buffer: BufferId) -> impl Iterator<Item = SlotId> + use<> {
+    pub fn of_buffer(&self, buffer: BufferId) -> impl ExactSizeIterator<Item = SlotId> + use<> {
         let mut range = self.range(buffer);
         if self.all[range.clone()]
             .first()
@@ -141,6 +151,19 @@ impl Slots {
         }
     }
 
+    /// Whether two slots of one memory have a byte in common.
+    pub fn share(&self, program: &Program, placement: &Placement, a: SlotId, b: SlotId) -> bool {
+        let (x, y) = (&self.all[a.index()], &self.all[b.index()]);
+        if !x.rect.meets(&y.rect) {
+            return false;
+        }
+        let common = || {
+            let bytes = self.footprint(program, placement, a);
+            bytes.common(&self.footprint(program, placement, b)).is_some()
+        };
+        (x.is_full && y.is_full) || common()
+    }
+
     fn find_overlaps(&mut self, program: &Program, placement: &Placement) {
         let mut pairs = Vec::new();
         self.starts.push(0);
@@ -149,7 +172,7 @@ impl Slots {
             let range = self.range(buffer);
             pairs.clear();
             if range.len() > 1 && !self.overlaps_of(program, placement, buffer, &mut pairs) {
-                self.join_slots(buffer);
+                self.join_slots(program, placement, buffer);
                 pairs.clear();
             }
             pairs.sort_unstable();
@@ -172,44 +195,34 @@ impl Slots {
         buffer: BufferId,
         pairs: &mut Vec<(SlotId, SlotId)>,
     ) -> bool {
-        let slots: Vec<SlotId> = self.of_buffer(buffer).collect();
-        let footprints: Vec<Footprint> = slots
-            .iter()
-            .map(|&it| self.footprint(program, placement, it))
-            .collect();
-        let written = |idx: usize| self.all[slots[idx].index()].is_written;
+        let slots = self.range(buffer);
         let limit = slots.len() * MAX_NEIGHBOURS;
         let mut n_compared = 0;
         let mut compare = |a: usize, b: usize| {
             n_compared += 1;
-            let conflicts = n_compared <= limit && (written(a) || written(b));
-            if conflicts && footprints[a].common(&footprints[b]).is_some() {
-                pairs.extend([(slots[a], slots[b]), (slots[b], slots[a])]);
+            let may_conflict = self.all[a].is_written || self.all[b].is_written;
+            let (a, b) = (SlotId::new(a), SlotId::new(b));
+            if n_compared <= limit && may_conflict && self.share(program, placement, a, b) {
+                pairs.extend([(a, b), (b, a)]);
             }
             n_compared <= limit
         };
         if slots.len() <= FEW {
-            return (0..slots.len()).all(|a| (0..a).all(|b| compare(a, b)));
+            return slots.clone().all(|a| (slots.start..a).all(|b| compare(a, b)));
         }
-        let origin = match placement.region(buffer) {
-            Region::Hbm { address } => address,
-            Region::OnChip { .. } => 0,
-        };
-        let pitch = program[buffer].row_bytes();
-        let rects: Vec<Rect> = footprints.iter().map(|it| Rect::of(it, origin, pitch)).collect();
-        let mut grid = Grid::new(rects.iter().copied());
-        let (first, then): (Vec<usize>, Vec<usize>) = (0..slots.len()).partition(|&it| written(it));
+        let mut grid = Grid::new(self.all[slots.clone()].iter().map(|it| it.rect));
+        let (written, read): (Vec<usize>, Vec<usize>) = slots.partition(|&it| self.all[it].is_written);
         // Written slots meet each other when the later one is inserted; the others meet written ones only.
         let mut is_sparse = true;
-        for a in first {
-            grid.near(&rects[a], |b| is_sparse = compare(a, b as usize));
-            grid.insert(a as u32, &rects[a]);
+        for a in written {
+            grid.near(&self.all[a].rect, |b| is_sparse = compare(a, b as usize));
+            grid.insert(a as u32, &self.all[a].rect);
             if !is_sparse {
                 return false;
             }
         }
-        for a in then {
-            grid.near(&rects[a], |b| is_sparse = compare(a, b as usize));
+        for a in read {
+            grid.near(&self.all[a].rect, |b| is_sparse = compare(a, b as usize));
             if !is_sparse {
                 return false;
             }
@@ -218,7 +231,9 @@ impl Slots {
     }
 
     /// Makes one slot stand for all views of a buffer.
-    fn join_slots(&mut self, buffer: BufferId) {
+    fn join_slots(&mut self, program: &Program, placement: &Placement, buffer: BufferId) {
+        let all = Footprint::of_buffer(program, placement, buffer);
+        let rect = rect(program, placement, buffer, &all);
         let range = self.range(buffer);
         let first = SlotId::new(range.start);
         for slot in &self.all[range.clone()] {
@@ -228,6 +243,16 @@ impl Slots {
         for slot in &mut self.all[range] {
             slot.view = None;
             slot.is_written = true;
+            slot.rect = rect;
+            slot.is_full = all.memory.is_on_chip();
         }
+    }
+}
+
+/// The rectangle of a footprint: partitions and bytes, in HBM rows of the tensor and bytes in a row.
+fn rect(program: &Program, placement: &Placement, buffer: BufferId, footprint: &Footprint) -> Rect {
+    match placement.region(buffer) {
+        Region::Hbm { address } => Rect::of(footprint, address, program[buffer].row_bytes()),
+        Region::OnChip { .. } => Rect::of(footprint, 0, 1),
     }
 }

@@ -14,19 +14,24 @@ pub struct State {
 }
 
 impl State {
-    /// Adds what a read waits for.
+    /// Adds what a read of some of the bytes waits for.
     pub fn before_read(&self, need: &mut Clock) {
-        match self.written {
-            Some((lane, position)) => need.raise(lane, position),
-            // The first write has waited for what was inherited.
-            None => need.join(&self.inherited),
+        if let Some((lane, position)) = self.written {
+            need.raise(lane, position);
         }
     }
 
-    /// Adds what a write waits for.
+    /// Adds what a write of some of the bytes waits for.
     pub fn before_write(&self, need: &mut Clock) {
         self.before_read(need);
         need.join(&self.reads);
+    }
+
+    /// Adds what any access of just these bytes waits for besides. The first write has waited for all of it.
+    pub fn before_own(&self, need: &mut Clock) {
+        if self.written.is_none() {
+            need.join(&self.inherited);
+        }
     }
 
     pub fn read(&mut self, lane: Lane, position: u32) {
@@ -37,9 +42,10 @@ impl State {
         self.written = Some((lane, position));
     }
 
-    /// All accesses, for an heir of the bytes.
+    /// What a write to the bytes waits for, once all accesses of this buffer are known.
     pub fn last(&self) -> Clock {
-        let mut last = self.inherited;
+        let mut last = Clock::default();
+        self.before_own(&mut last);
         self.before_write(&mut last);
         last
     }

@@ -4,21 +4,18 @@
 //! every instruction stands in one queue that may hold it; the signals of a pair of queues count 1, 2, 3, … and each wait
 //! has its signal; the queues drain when they are run; and of two instructions that touch a common byte, one writing, the
 //! one that comes first in the program is complete before the other one starts. Shares geometry with the scheduler, not
-//! its idea of what has to wait.
+//! its idea of what has to wait. That buffers which live at the same time lie apart is the placement's proof.
 
 mod error;
-mod history;
+mod older;
+mod past;
+mod races;
 
 pub use error::{Blocked, Error, Line};
 
-use super::owners::Owners;
-use crate::footprint::Footprint;
-use crate::ir::{BufferId, InstId, Placement, Program, Region, Schedule, Step};
-use crate::isa::{self, ENGINES, Engine, N_ENGINES, Unit};
-use history::{Access, History, Place, Rows};
-
-/// So many races are reported; one mistake in a loop makes thousands.
-const MAX_RACES: usize = 20;
+use crate::ir::{InstId, Placement, Program, Schedule, Step};
+use crate::isa::{ENGINES, Engine, N_ENGINES, Unit};
+use past::{Past, Place};
 
 /// Every rule that a schedule breaks; none for a correct one.
 pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Schedule) -> Vec<Error> {
@@ -30,7 +27,7 @@ pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Sche
     }
     match run(program, schedule) {
         Err(deadlock) => vec![deadlock],
-        Ok(pasts) => races(program, placement, &places, &pasts),
+        Ok(pasts) => races::races(program, placement, schedule, &places, &pasts),
     }
 }
 
@@ -133,33 +130,6 @@ fn check_semaphores(schedule: &Schedule, errors: &mut Vec<Error>) {
     }
 }
 
-/// What is complete at some point, for each queue: so many of its instructions, transfers not counted, and all
-/// transfers among so many of its instructions.
-#[derive(Clone, Copy, Default)]
-struct Past {
-    compute: [u32; N_ENGINES],
-    transfers: [u32; N_ENGINES],
-}
-
-impl Past {
-    fn join(&mut self, other: &Past) {
-        for queue in 0..N_ENGINES {
-            self.compute[queue] = self.compute[queue].max(other.compute[queue]);
-            self.transfers[queue] = self.transfers[queue].max(other.transfers[queue]);
-        }
-    }
-
-    fn holds(&self, place: Place) -> bool {
-        let queue = place.queue as usize;
-        let n_complete = if place.is_transfer {
-            self.transfers[queue]
-        } else {
-            self.compute[queue]
-        };
-        place.position < n_complete
-    }
-}
-
 /// Runs the queues and returns, for every instruction, what is certainly complete when it starts.
 fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
     let mut pasts = vec![Past::default(); program.insts.len()];
@@ -250,105 +220,4 @@ fn deadlock(
         ring.push(blocked(last.from));
     }
     Error::Deadlock { ring }
-}
-
-/// Pairs of instructions that share a byte and are not kept in program order.
-fn races(program: &Program, placement: &Placement, places: &[Place], pasts: &[Past]) -> Vec<Error> {
-    let mut races = Vec::new();
-    let mut histories: Vec<History> = Vec::new();
-    histories.resize_with(program.buffers.len(), History::default);
-    let mut is_born = vec![false; program.buffers.len()];
-    let mut owners = Owners::new();
-    let is_written = written(program);
-    for (id, inst) in program.iter() {
-        let (at, past) = (places[id.index()], &pasts[id.index()]);
-        // Reads first: an instruction does not race with itself.
-        let mut accesses = [None; isa::MAX_ARGS];
-        for ((access, view), slot) in program.accesses(inst).zip(&mut accesses) {
-            let buffer = view.buffer;
-            if !is_written[buffer.index()] {
-                continue;
-            }
-            if !std::mem::replace(&mut is_born[buffer.index()], true) {
-                inherit(program, placement, &mut owners, &mut histories, buffer);
-            }
-            let Some(bytes) = Footprint::of(program, placement, view) else {
-                continue;
-            };
-            let access = Access {
-                inst: id,
-                bytes,
-                writes: access != isa::Access::Read,
-                at,
-            };
-            let rows = rows(program, placement, buffer);
-            histories[buffer.index()].near(&bytes, rows, |old| {
-                let may_conflict =
-                    (old.writes || access.writes) && !past.holds(old.at) && races.len() < MAX_RACES;
-                if may_conflict && let Some((partition, byte)) = old.bytes.common(&bytes) {
-                    races.push(Error::Race {
-                        first: Line::new(program, old.inst),
-                        second: Line::new(program, id),
-                        queues: [old.at.queue, at.queue],
-                        memory: bytes.memory,
-                        partition,
-                        byte,
-                    });
-                }
-            });
-            *slot = Some((buffer, access, rows));
-        }
-        for (buffer, access, rows) in accesses.into_iter().flatten() {
-            histories[buffer.index()].add(access, rows);
-        }
-    }
-    races
-}
-
-/// Buffers that anything writes, and those that take over the bytes of such.
-fn written(program: &Program) -> Vec<bool> {
-    let mut is_written: Vec<bool> = program.buffers.iter().map(|it| it.memory.is_on_chip()).collect();
-    for inst in &program.insts {
-        for (access, view) in program.accesses(inst) {
-            is_written[view.buffer.index()] |= access != isa::Access::Read;
-        }
-    }
-    is_written
-}
-
-/// A buffer takes over the accesses of earlier buffers at its bytes.
-fn inherit(
-    program: &Program,
-    placement: &Placement,
-    owners: &mut Owners,
-    histories: &mut [History],
-    buffer: BufferId,
-) {
-    let before = owners.take_over(program, placement, buffer);
-    if before.is_empty() {
-        return;
-    }
-    let region = Footprint::of_buffer(program, placement, buffer);
-    let rows = rows(program, placement, buffer);
-    let mut inherited = Vec::new();
-    for owner in before {
-        histories[owner.index()].near(&region, rows, |it| {
-            if it.bytes.common(&region).is_some() {
-                inherited.push(*it);
-            }
-        });
-    }
-    for it in inherited {
-        histories[buffer.index()].inherit(it, &region, rows);
-    }
-}
-
-fn rows(program: &Program, placement: &Placement, buffer: BufferId) -> Rows {
-    Rows {
-        origin: match placement.region(buffer) {
-            Region::Hbm { address } => address,
-            Region::OnChip { .. } => 0,
-        },
-        pitch: program[buffer].row_bytes(),
-    }
 }
