@@ -112,7 +112,7 @@ fn stages(criterion: &mut Criterion) {
         it.iter(|| black_box(verify::verify_placed(&program, &placement, target)))
     });
     group.bench_function("check", |it| {
-        it.iter(|| black_box(check::check(&program, &placement, target)))
+        it.iter(|| black_box(check::check(&program, &placement)))
     });
     group.bench_function("schedule", |it| {
         it.iter(|| black_box(schedule::schedule(&program, &placement)))
