@@ -34,9 +34,7 @@ impl Builder<'_> {
     /// Gives every argument its kind and checks their order, as CPython does.
     pub(super) fn args(&mut self, args: Deep<Vec<Arg>>) -> Deep<Vec<CallArg>> {
         let bare = args.tree.iter().find(|it| it.word == ArgWord::BareGenerator);
-        if args.tree.len() > 1
-            && let Some(it) = bare
-        {
+        if let Some(it) = bare.filter(|_| args.tree.len() > 1) {
             self.errors.push(Error::BareGenerator { span: it.value.span });
         }
         let args = args.map(|it| it.into_iter().map(|it| self.arg(it)).collect::<Vec<_>>());

@@ -126,13 +126,8 @@ impl Builder<'_> {
         self.node(start, ExprKind::Set(elements.tree), elements.depth, end)
     }
 
-    pub fn dict(&mut self, start: u32, items: Deep<Vec<Box<DictItem>>>, end: u32) -> Node {
-        self.node(
-            start,
-            ExprKind::Dict(items.tree.into_iter().map(|it| *it).collect()),
-            items.depth,
-            end,
-        )
+    pub fn dict(&mut self, start: u32, items: Deep<Vec<DictItem>>, end: u32) -> Node {
+        self.node(start, ExprKind::Dict(items.tree), items.depth, end)
     }
 
     pub fn starred(&mut self, start: u32, value: Node, end: u32) -> Node {
@@ -277,7 +272,7 @@ impl Builder<'_> {
     pub fn lambda(
         &mut self,
         start: u32,
-        params: Option<Deep<Vec<Box<Entry>>>>,
+        params: Option<Deep<Vec<Entry>>>,
         header: u32,
         body: Node,
         end: u32,
@@ -306,7 +301,7 @@ impl Builder<'_> {
         kind: CompKind,
         element: Node,
         value: Option<Node>,
-        clauses: Deep<Vec<Box<Clause>>>,
+        clauses: Deep<Vec<Clause>>,
         end: u32,
     ) -> Node {
         let parts = element.and(optional(value)).and(clauses);

@@ -43,7 +43,7 @@ impl Builder<'_> {
     }
 
     /// Gives every parameter its kind and checks their order, as CPython does.
-    pub(super) fn params(&mut self, entries: Deep<Vec<Box<Entry>>>) -> Deep<Vec<Param>> {
+    pub(super) fn params(&mut self, entries: Deep<Vec<Entry>>) -> Deep<Vec<Param>> {
         entries.map(|entries| {
             let params = self.sort_kinds(entries);
             self.check_params(&params);
@@ -51,11 +51,11 @@ impl Builder<'_> {
         })
     }
 
-    fn sort_kinds(&mut self, entries: Vec<Box<Entry>>) -> Vec<Param> {
+    fn sort_kinds(&mut self, entries: Vec<Entry>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::with_capacity(entries.len());
         let (mut slash, mut star, mut bare_star, mut double_star) = (None, None, None, None);
         for entry in entries {
-            let span = match &*entry {
+            let span = match &entry {
                 Entry::Param(param) => param.name.span,
                 Entry::Star(span) | Entry::Slash(span) => *span,
             };
@@ -66,7 +66,7 @@ impl Builder<'_> {
                     rule: "no parameter follows `**`",
                 });
             }
-            match *entry {
+            match entry {
                 Entry::Slash(_) => {
                     if let Some(before) = slash.or(star) {
                         self.errors.push(Error::ParameterOrder {
@@ -98,7 +98,7 @@ impl Builder<'_> {
                         });
                     }
                     star = Some(span);
-                    match *entry {
+                    match entry {
                         Entry::Param(param) => params.push(param),
                         _ => bare_star = Some(span),
                     }

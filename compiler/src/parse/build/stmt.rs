@@ -20,7 +20,7 @@ pub struct Elif {
 /// What stands between `def` and its colon; `end` is where it ends.
 pub struct Signature {
     pub name: Ident,
-    pub params: Deep<Vec<Box<Entry>>>,
+    pub params: Deep<Vec<Entry>>,
     pub returns: Option<Node>,
     pub end: u32,
 }
@@ -44,7 +44,7 @@ pub fn except(exception: Option<Node>, name: Option<Ident>, body: Block) -> Deep
 }
 
 /// `with (a, b):` names two items although it reads like one tuple.
-pub fn with_items(items: Deep<Vec<Box<WithItem>>>) -> Deep<Vec<Box<WithItem>>> {
+pub fn with_items(items: Deep<Vec<WithItem>>) -> Deep<Vec<WithItem>> {
     items.map(|mut items| {
         let [first] = items.as_mut_slice() else {
             return items;
@@ -55,17 +55,15 @@ pub fn with_items(items: Deep<Vec<Box<WithItem>>>) -> Deep<Vec<Box<WithItem>>> {
                 ..
             },
             target: None,
-        } = &mut **first
+        } = first
         else {
             return items;
         };
         let contexts = std::mem::take(elements).into_iter();
         contexts
-            .map(|context| {
-                Box::new(WithItem {
-                    context,
-                    target: None,
-                })
+            .map(|context| WithItem {
+                context,
+                target: None,
             })
             .collect()
     })
@@ -191,13 +189,13 @@ impl Builder<'_> {
         start: u32,
         test: Node,
         body: Block,
-        elifs: Option<Vec<Box<Elif>>>,
+        elifs: Option<Vec<Elif>>,
         orelse: Option<Block>,
         end: u32,
     ) -> Statement {
         let mut orelse = orelse.unwrap_or(leaf(Vec::new()));
         for elif in elifs.unwrap_or_default().into_iter().rev() {
-            let Elif { start, test, body } = *elif;
+            let Elif { start, test, body } = elif;
             orelse = self.branch(start, test, body, orelse, end).map(|it| vec![*it]);
         }
         self.branch(start, test, body, orelse, end)
@@ -269,7 +267,7 @@ impl Builder<'_> {
         &mut self,
         start: u32,
         body: Block,
-        handlers: Deep<Vec<Box<Except>>>,
+        handlers: Deep<Vec<Except>>,
         orelse: Option<Block>,
         finally: Option<Block>,
         end: u32,
@@ -278,7 +276,7 @@ impl Builder<'_> {
         let (((body, excepts), orelse), finally) = parts.tree;
         let mut handlers = Vec::with_capacity(excepts.len());
         for except in excepts {
-            match *except {
+            match except {
                 Except::Handler(handler) => handlers.push(handler),
                 Except::Star => return self.unsupported_stmt(start, no::EXCEPT_STAR, end),
             }
@@ -306,11 +304,11 @@ impl Builder<'_> {
             .map(|(context, target)| Box::new(WithItem { context, target }))
     }
 
-    pub fn with(&mut self, start: u32, items: Deep<Vec<Box<WithItem>>>, body: Block, end: u32) -> Statement {
+    pub fn with(&mut self, start: u32, items: Deep<Vec<WithItem>>, body: Block, end: u32) -> Statement {
         self.compound(
             start,
             StmtKind::With {
-                items: items.tree.into_iter().map(|it| *it).collect(),
+                items: items.tree,
                 body: body.tree,
             },
             body.depth,
@@ -318,7 +316,7 @@ impl Builder<'_> {
         )
     }
 
-    pub fn def(&mut self, start: u32, signature: Box<Signature>, body: Block, end: u32) -> Statement {
+    pub fn def(&mut self, start: u32, signature: Signature, body: Block, end: u32) -> Statement {
         let function = Function {
             name: Some(signature.name),
             params: self.params(signature.params).tree,

@@ -30,7 +30,7 @@ pub(super) fn keyword_as_name(line: &Line) -> Option<Error> {
         None => line.next() == Some(Tok::Assign),
         _ => false,
     };
-    if wants_name && (line.expects("name") || line.at == 0) {
+    if wants_name && (line.at == 0 || line.expects("name")) {
         return named(line.span(token), line.slice(token));
     }
     None
