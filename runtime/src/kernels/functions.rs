@@ -124,6 +124,15 @@ const ATAN: &[f64] = &[
 /// The scale of the sigmoid approximation of gelu.
 const GELU_SIGMOID: f64 = 1.702;
 
+/// Computes an expression of `$x` in f64. A macro and no function, since a closure is no part of the function that is
+/// compiled for a level: every intrinsic in it would be a call.
+macro_rules! in_f64 {
+    ($level:ident, $x:ident, $function:expr) => {{
+        let $x = $level::widen($x);
+        $level::narrow($function)
+    }};
+}
+
 /// Applies a function to a vector.
 #[inline(always)]
 pub fn apply<L: Lanes>(function: ActFn, x: L::F) -> L::F {
@@ -142,37 +151,32 @@ pub fn apply<L: Lanes>(function: ActFn, x: L::F) -> L::F {
         ActFn::Exp => exp::<L>(x),
         ActFn::Sqrt => x.sqrt(),
         ActFn::Reciprocal => one / x,
-        ActFn::Log => in_f64::<L>(x, log),
-        ActFn::Softplus => in_f64::<L>(x, softplus),
-        ActFn::Sigmoid => in_f64::<L>(x, |x| sigmoid(x, EXP_SHORT)),
-        ActFn::Silu => in_f64::<L>(x, |x| sigmoid_times(x, x)),
-        ActFn::SiluDx => in_f64::<L>(x, silu_dx),
-        ActFn::Tanh => in_f64::<L>(x, tanh),
-        ActFn::Mish => in_f64::<L>(x, mish),
-        ActFn::Gelu => in_f64::<L>(x, gelu),
-        ActFn::GeluDx => in_f64::<L>(x, gelu_dx),
-        ActFn::GeluApprxTanh => in_f64::<L>(x, gelu_tanh),
-        ActFn::GeluApprxSigmoid => in_f64::<L>(x, |x| sigmoid_times(x, x * L::D::splat(GELU_SIGMOID))),
-        ActFn::GeluApprxSigmoidDx => in_f64::<L>(x, |x| silu_dx(x * L::D::splat(GELU_SIGMOID))),
-        ActFn::Erf => in_f64::<L>(x, erf),
-        ActFn::ErfDx => in_f64::<L>(x, |x| {
+        ActFn::Log => in_f64!(L, x, log(x)),
+        ActFn::Softplus => in_f64!(L, x, softplus(x)),
+        ActFn::Sigmoid => in_f64!(L, x, sigmoid(x, EXP_SHORT)),
+        ActFn::Silu => in_f64!(L, x, sigmoid_times(x, x)),
+        ActFn::SiluDx => in_f64!(L, x, silu_dx(x)),
+        ActFn::Tanh => in_f64!(L, x, tanh(x)),
+        ActFn::Mish => in_f64!(L, x, mish(x)),
+        ActFn::Gelu => in_f64!(L, x, gelu(x)),
+        ActFn::GeluDx => in_f64!(L, x, gelu_dx(x)),
+        ActFn::GeluApprxTanh => in_f64!(L, x, gelu_tanh(x)),
+        ActFn::GeluApprxSigmoid => in_f64!(L, x, sigmoid_times(x, x * L::D::splat(GELU_SIGMOID))),
+        ActFn::GeluApprxSigmoidDx => in_f64!(L, x, silu_dx(x * L::D::splat(GELU_SIGMOID))),
+        ActFn::Erf => in_f64!(L, x, erf(x)),
+        ActFn::ErfDx => in_f64!(L, x, {
             exp_f64(L::D::splat(0.0) - x * x, EXP_SHORT) * L::D::splat(std::f64::consts::FRAC_2_SQRT_PI)
         }),
-        ActFn::Sin => in_f64::<L>(x, |x| x.map(sine)),
-        ActFn::Arctan => in_f64::<L>(x, arctan),
+        ActFn::Sin => in_f64!(L, x, x.map(sine)),
+        ActFn::Arctan => in_f64!(L, x, arctan(x)),
         ActFn::Rsqrt => rsqrt::<L>(x),
     }
-}
-
-#[inline(always)]
-fn in_f64<L: Lanes>(x: L::F, function: impl FnOnce(L::D) -> L::D) -> L::F {
-    L::narrow(function(L::widen(x)))
 }
 
 /// 1 / sqrt x, in f64 so that the second rounding hardly shows.
 #[inline(always)]
 pub fn rsqrt<L: Lanes>(x: L::F) -> L::F {
-    in_f64::<L>(x, |x| L::D::splat(1.0) / x.sqrt())
+    in_f64!(L, x, L::D::splat(1.0) / x.sqrt())
 }
 
 /// e^x in f32 arithmetic, subnormal results included.

@@ -8,30 +8,30 @@ use super::functions::{apply, power, rsqrt};
 use super::lanes::{Lanes, Vector};
 use nk_compiler::isa::{ACT_FNS, ALU_OPS, AluOp};
 
-/// Applies a function to each vector of a row.
-///
-/// # Safety
-/// Both rows hold `n` values, and are the same or do not overlap.
-#[inline(always)]
-unsafe fn map<L: Lanes>(to: *mut f32, from: *const f32, n: usize, function: impl Fn(L::F) -> L::F) {
-    let nan = L::F::splat(NAN);
-    let whole = n - n % L::COUNT;
-    // SAFETY: all ranges end at `n`.
-    unsafe {
-        for idx in (0..whole).step_by(L::COUNT) {
-            L::store(to.add(idx), function(L::load(from.add(idx))).canonical(nan));
+/// Applies an expression of `$x` to each vector of a row of `$n` values. A macro and no function, since a closure is no part
+/// of the function that is compiled for a level: every intrinsic in it would be a call.
+macro_rules! map_row {
+    ($level:ident, $to:ident, $from:ident, $n:ident, $x:ident => $result:expr) => {{
+        let nan = $level::F::splat(NAN);
+        let whole = $n - $n % $level::COUNT;
+        // SAFETY: all ranges end at `n`, and the rows are the same or do not overlap.
+        unsafe {
+            for idx in (0..whole).step_by($level::COUNT) {
+                let $x = $level::load($from.add(idx));
+                $level::store($to.add(idx), ($result).canonical(nan));
+            }
+            if whole < $n {
+                let $x = $level::load_part($from.add(whole), $n - whole, 0.0);
+                $level::store_part($to.add(whole), $n - whole, ($result).canonical(nan));
+            }
         }
-        if whole < n {
-            let values = L::load_part(from.add(whole), n - whole, 0.0);
-            L::store_part(to.add(whole), n - whole, function(values).canonical(nan));
-        }
-    }
+    }};
 }
 
 /// The function `ACT_FNS[F]` of each value times `scale` plus `bias`, one fused multiply-add.
 ///
 /// # Safety
-/// As for [`map`].
+/// Both rows hold `n` values, and are the same or do not overlap.
 #[inline(always)]
 pub unsafe fn function_row<L: Lanes, const F: u8>(
     to: *mut f32,
@@ -41,22 +41,16 @@ pub unsafe fn function_row<L: Lanes, const F: u8>(
     bias: f32,
 ) {
     let (scale, bias) = (L::F::splat(scale), L::F::splat(bias));
-    // SAFETY: the caller's promise.
-    unsafe {
-        map::<L>(to, from, n, |x| {
-            apply::<L>(ACT_FNS[F as usize].op, x.fma(scale, bias))
-        })
-    };
+    map_row!(L, to, from, n, x => apply::<L>(ACT_FNS[F as usize].op, x.fma(scale, bias)));
 }
 
 /// 1 / sqrt x of each value.
 ///
 /// # Safety
-/// As for [`map`].
+/// Both rows hold `n` values, and are the same or do not overlap.
 #[inline(always)]
 pub unsafe fn rsqrt_row<L: Lanes>(to: *mut f32, from: *const f32, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { map::<L>(to, from, n, rsqrt::<L>) };
+    map_row!(L, to, from, n, x => rsqrt::<L>(x));
 }
 
 /// a^b of each pair.
