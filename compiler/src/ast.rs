@@ -280,7 +280,7 @@ pub enum ArgKind {
 #[derive(Debug, Clone)]
 pub enum FPart {
     Text(Rc<str>),
-    /// `{value=!r:spec}`; `debug` is the text before `=`, when there is one.
+    /// `{value=!r:spec}`; `debug` is what the `=` form prints first: the text up to and with `=` and its spaces.
     Hole {
         value: Expr,
         debug: Option<Rc<str>>,
