@@ -4,7 +4,7 @@
 mod random;
 
 use nk_compiler::diagnostic::{Diagnostic, Report, render};
-use nk_compiler::ir::{Placement, Program, Schedule, Step};
+use nk_compiler::ir::{InstId, Placement, Program, Schedule, Step};
 use nk_compiler::source::{FileId, Sources};
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, Directive, Parsed, PrintOptions};
@@ -120,6 +120,31 @@ fn canonical_texts_print_as_they_were_read() {
             let differ: Vec<_> = lines.filter(|(printed, text)| printed != text).collect();
             panic!("{}: printed, read: {differ:#?}", path.display());
         }
+    }
+}
+
+#[test]
+fn cycles_and_spans_are_read_and_dropped() {
+    for path in files("ir") {
+        let (mut sources, file) = read(&path);
+        let parsed = parse(&sources, file);
+        let cycles = |id: InstId| 64 * (id.index() as u64 + 1);
+        let options = PrintOptions {
+            spans: Some(&sources),
+            cycles: Some(&cycles),
+        };
+        let (placement, schedule) = (parsed.placement.as_ref(), parsed.schedule.as_ref());
+        let detailed = text::print(&parsed.program, placement, schedule, options);
+        if path.ends_with("specialised.nir") {
+            check_snapshot("ir", &path, &detailed);
+        }
+        let file = sources.add("detailed.nir", detailed);
+        assert_eq!(
+            print(&parse(&sources, file)),
+            print(&parsed),
+            "{}",
+            path.display()
+        );
     }
 }
 
