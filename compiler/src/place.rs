@@ -19,9 +19,10 @@ use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
 use disjoint::Resident;
-use live::lives;
+use live::{Life, lives};
 use space::{Banks, QUADRANT, Space, Spot};
 use std::cmp::Reverse;
+use std::ops::Range;
 use tenant::{Tenant, tenants, tile_starts};
 
 /// Addresses in HBM are multiples of this, so that DMA rows start aligned.
@@ -31,30 +32,22 @@ const HBM_ALIGN: u64 = 64;
 pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>> {
     let mut errors = Vec::new();
     let lives = lives(program);
-    let mut placement = Placement {
-        regions: hbm_regions(program, target, &mut errors),
-        ..Placement::default()
-    };
+    let mut regions = hbm_regions(program, target, &mut errors);
     let tile_starts = tile_starts(program, &mut errors);
     for memory in [Memory::Sbuf, Memory::Psum] {
         let space = memory_space(memory, target);
         let tenants = tenants(program, target, memory, &lives, &tile_starts, &mut errors);
         match spots(program, memory, &tenants, space, target) {
             Ok(spots) => {
-                let peak = peak_bytes(program, &tenants, &spots);
-                match memory {
-                    Memory::Psum => placement.psum_peak_bytes = peak,
-                    _ => placement.sbuf_peak_bytes = peak,
-                }
                 for (tenant, spot) in tenants.iter().zip(spots) {
-                    placement.regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
+                    regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
                 }
             }
             Err(it) => errors.extend(it),
         }
     }
     if errors.is_empty() {
-        Ok(placement)
+        Ok(with_peaks(program, regions))
     } else {
         Err(errors)
     }
@@ -380,21 +373,54 @@ fn no_room(
     }
 }
 
-/// The most bytes that are live at once in a partition.
-fn peak_bytes(program: &Program, tenants: &[Tenant], spots: &[Spot]) -> u32 {
-    let mut live = [0u32; 4];
+/// The placement with these regions: the most bytes that are live at once follow from them.
+pub fn with_peaks(program: &Program, regions: Vec<Region>) -> Placement {
+    let lives = lives(program);
+    let peak = |memory| peak_bytes(program, &regions, &lives, memory);
+    let (sbuf_peak_bytes, psum_peak_bytes) = (peak(Memory::Sbuf), peak(Memory::Psum));
+    Placement {
+        regions,
+        sbuf_peak_bytes,
+        psum_peak_bytes,
+    }
+}
+
+/// The most bytes of an on-chip memory that are live at once in a partition.
+fn peak_bytes(program: &Program, regions: &[Region], lives: &[Option<Life>], memory: Memory) -> u32 {
+    let lives = program.buffers.iter().zip(regions).zip(lives);
+    let mut births: Vec<(Life, Range<usize>, u32)> = lives
+        .filter_map(|((buffer, region), life)| match *region {
+            Region::OnChip {
+                partition,
+                partitions,
+                start,
+                end,
+            } if buffer.memory == memory => {
+                let first = usize::from(partition) / QUADRANT as usize;
+                let last = (usize::from(partition) + usize::from(partitions)).div_ceil(QUADRANT as usize);
+                Some(((*life)?, first..last, end.saturating_sub(start)))
+            }
+            Region::OnChip { .. } | Region::Hbm { .. } => None,
+        })
+        .collect();
+    births.sort_by_key(|it| it.0.first);
+    let mut deaths: Vec<usize> = (0..births.len()).collect();
+    deaths.sort_by_key(|&it| births[it].0.last);
+    let mut deaths = deaths.into_iter().peekable();
+    let mut live = [0u64; 4];
     let mut peak = 0;
-    let mut deaths = deaths(tenants).into_iter().peekable();
-    for (tenant, spot) in tenants.iter().zip(spots) {
-        while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
-            for it in spots[dead].quadrants.clone() {
-                live[it as usize] -= program[tenants[dead].buffer].bytes() as u32;
+    for (life, quadrants, bytes) in &births {
+        while let Some(dead) = deaths.next_if(|&it| births[it].0.last < life.first) {
+            let (_, quadrants, bytes) = &births[dead];
+            for it in live.get_mut(quadrants.clone()).into_iter().flatten() {
+                *it -= u64::from(*bytes);
             }
         }
-        for it in spot.quadrants.clone() {
-            live[it as usize] += program[tenant.buffer].bytes() as u32;
-            peak = peak.max(live[it as usize]);
+        // Regions beyond the last partition, which only a text can ask for, are reported by the verifier.
+        for it in live.get_mut(quadrants.clone()).into_iter().flatten() {
+            *it += u64::from(*bytes);
+            peak = peak.max(*it);
         }
     }
-    peak
+    u32::try_from(peak).unwrap_or(u32::MAX)
 }

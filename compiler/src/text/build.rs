@@ -16,6 +16,7 @@ use crate::ir::{
     BufferId, Frame, InstId, Loc, LocId, Placement, Program, Region, ResultValue, Schedule, Step,
 };
 use crate::isa::{ENGINES, Engine, N_ENGINES};
+use crate::place::with_peaks;
 use crate::source::{FileId, Sources, Span};
 use crate::target::TARGETS;
 use lalrpop_util::ParseError;
@@ -369,8 +370,8 @@ impl Builder {
                 mistake: Mistake::Unclosed,
             });
         }
-        let placement = if self.errors.is_empty() {
-            self.placement()
+        let regions = if self.errors.is_empty() {
+            self.regions()
         } else {
             None
         };
@@ -384,8 +385,8 @@ impl Builder {
             usual.map(|(buffer, name)| ResultValue { name, buffer }).collect()
         });
         Ok(Parsed {
+            placement: regions.map(|it| with_peaks(&self.program, it)),
             program: self.program,
-            placement,
             schedule,
         })
     }

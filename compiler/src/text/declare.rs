@@ -7,7 +7,7 @@ use super::error::{Error, Mistake, Noun};
 use super::operand::{read_name, read_word};
 use super::print::usual_result_name;
 use super::syntax::{At, BufferLine, Kernel, RangeText, RegionText, ResultText, RoleWord, Value};
-use crate::ir::{Buffer, Placement, Region, Request, ResultValue, Role, Shape};
+use crate::ir::{Buffer, Region, Request, ResultValue, Role, Shape};
 use crate::isa::{MEMORIES, Memory};
 use crate::target::{TARGETS, Target};
 
@@ -196,8 +196,8 @@ impl Builder {
         self.results = Some(values);
     }
 
-    /// The regions of all buffers; peaks are the highest bytes in use, which a text does not say more about.
-    pub(super) fn placement(&mut self) -> Option<Placement> {
+    /// The regions of all buffers, if the text gives any.
+    pub(super) fn regions(&mut self) -> Option<Vec<Region>> {
         let placed = self.regions.iter().position(Option::is_some)?;
         let placed = self.buffer_spans[placed];
         for idx in 0..self.regions.len() {
@@ -208,20 +208,7 @@ impl Builder {
                 });
             }
         }
-        let regions: Vec<Region> = self.regions.iter().copied().flatten().collect();
-        let peak = |memory: Memory| {
-            let buffers = self.program.buffers.iter().zip(&regions);
-            let ends = buffers.filter_map(|(buffer, region)| match region {
-                Region::OnChip { end, .. } if buffer.memory == memory => Some(*end),
-                _ => None,
-            });
-            ends.max().unwrap_or(0)
-        };
-        Some(Placement {
-            sbuf_peak_bytes: peak(Memory::Sbuf),
-            psum_peak_bytes: peak(Memory::Psum),
-            regions,
-        })
+        Some(self.regions.iter().copied().flatten().collect())
     }
 }
 

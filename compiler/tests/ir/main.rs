@@ -5,6 +5,7 @@ mod random;
 
 use nk_compiler::diagnostic::{Diagnostic, Report, render};
 use nk_compiler::ir::{InstId, Placement, Program, Schedule, Step};
+use nk_compiler::place::place;
 use nk_compiler::source::{FileId, Sources};
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, Directive, Parsed, PrintOptions};
@@ -145,6 +146,19 @@ fn cycles_and_spans_are_read_and_dropped() {
             "{}",
             path.display()
         );
+    }
+}
+
+#[test]
+fn placements_survive_their_text() {
+    for path in files("place") {
+        let (sources, file) = read(&path);
+        let program = parse(&sources, file).program;
+        let target = Target::from_name(program.target).expect("a program names a known target");
+        if let Ok(placement) = place(&program, target) {
+            let parsed = through_text(&program, Some(&placement), None);
+            assert_eq!(parsed.placement, Some(placement), "{}", path.display());
+        }
     }
 }
 
