@@ -284,7 +284,7 @@ impl<'p> Errors<'p> {
 mod tests {
     use super::*;
     use crate::diagnostic::{Report, render};
-    use crate::ir::Loc;
+    use crate::ir::{Loc, Region};
     use crate::source::Sources;
     use crate::text::parse;
 
@@ -331,5 +331,24 @@ mod tests {
         let errors = verify(&program, target);
         let shown = render(&[errors[0].report()], &sources);
         assert!(shown.contains("in `%y <- tensor_copy %x[0:64, 0:4]`"), "{shown}");
+    }
+    /// What no text can say: an operand of another kind, a region of another memory.
+    #[test]
+    fn tables_that_disagree_are_errors() {
+        let mut sources = Sources::new();
+        let text = sources.add(
+            "text.nir",
+            "kernel %f for trainium1\nbuf %x: f32[128, 4] @ sbuf[0:128, 0x0:0x10]\nbody {\n  %x <- memset value=0.0\n}\n",
+        );
+        let parsed = parse(&sources, text).expect("a correct text");
+        let (mut program, mut placement) = (parsed.program, parsed.placement.expect("placed"));
+        let target = Target::from_name(program.target).expect("a known target");
+        assert!(verify(&program, target).is_empty());
+        assert!(verify_placed(&program, &placement, target).is_empty());
+        program.insts[0].args[1] = Arg::Axes(1);
+        assert_eq!(verify(&program, target)[0].mistake.code(), "wrong-operand");
+        placement.regions[0] = Region::Hbm { address: 0 };
+        let errors = verify_placed(&program, &placement, target);
+        assert_eq!(errors[0].mistake.code(), "wrong-region");
     }
 }

@@ -435,3 +435,17 @@ impl Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_mistakes_is_not_read_to_its_end() {
+        let mut sources = Sources::new();
+        let file = sources.add("mistakes.nir", "kernel %f for trainium1\n".repeat(1000));
+        let errors = parse(&sources, file).expect_err("a text with a thousand kernels");
+        assert_eq!(errors.len(), MAX_ERRORS + 1);
+        assert_eq!(errors[MAX_ERRORS].mistake, Mistake::TooMany { limit: MAX_ERRORS });
+    }
+}
