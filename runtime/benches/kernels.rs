@@ -53,8 +53,7 @@ impl Bench {
         Arg::View(self.program.add_view(view))
     }
 
-    /// The instruction on a machine whose tiles hold ones.
-    fn load(mut self, op: Op, engine: Engine, args: &[Arg]) -> Machine {
+    fn inst(&mut self, op: Op, engine: Engine, args: &[Arg]) {
         let mut all = [Arg::Absent; MAX_ARGS];
         for (arg, operand) in all.iter_mut().zip(op.row().operands) {
             *arg = operand.default.unwrap_or(Arg::Absent);
@@ -66,6 +65,11 @@ impl Bench {
             loc: None,
             args: all,
         });
+    }
+
+    /// The instruction on a machine whose tiles hold ones.
+    fn load(mut self, op: Op, engine: Engine, args: &[Arg]) -> Machine {
+        self.inst(op, engine, args);
         let first = FirstWrites::default();
         let mut machine = Machine::load(&self.program, &self.placement, &first, &TARGETS[0], Emulator::Jit);
         for (idx, buffer) in self.program.buffers.iter().enumerate() {
@@ -135,6 +139,52 @@ fn columns() -> Machine {
     )
 }
 
+/// Prints how long it takes to load programs of many classes, and of many instructions.
+fn loading() {
+    let mut bench = Bench::new();
+    let tiles: Vec<Arg> = [Dtype::F32, Dtype::Bf16, Dtype::F16, Dtype::I32]
+        .iter()
+        .flat_map(|&it| [0; 3].map(|_| bench.tile(it, &[128, 512], Memory::Sbuf)))
+        .collect();
+    let mut add = |count: usize, ops: &[AluOp]| {
+        for idx in 0..count {
+            let operand = |skip: usize| tiles[(idx / ops.len() + skip * 5) % tiles.len()];
+            let args = [operand(0), operand(1), operand(2), Arg::Alu(ops[idx % ops.len()])];
+            bench.inst(Op::TensorTensor, Engine::Vector, &args);
+        }
+        let program = &bench.program;
+        let first = FirstWrites::default();
+        let mut times: Vec<_> = (0..15)
+            .map(|_| {
+                let machine = Machine::load(program, &bench.placement, &first, &TARGETS[0], Emulator::Jit);
+                machine.stats()
+            })
+            .collect();
+        times.sort_by_key(|it| it.load_time);
+        times[0]
+    };
+    let ops = [
+        AluOp::Add,
+        AluOp::Multiply,
+        AluOp::Maximum,
+        AluOp::Less,
+        AluOp::Divide,
+    ];
+    let classes = add(60, &ops);
+    println!(
+        "{} classes of {:.0} bytes: {:.1} us each",
+        classes.n_classes,
+        classes.code_bytes as f64 / classes.n_classes as f64,
+        classes.load_time.as_secs_f64() * 1e6 / classes.n_classes as f64
+    );
+    let more = add(100_000, &ops);
+    let time = more.load_time - classes.load_time;
+    println!(
+        "100000 more instructions: {:.2} us each",
+        time.as_secs_f64() * 10.0
+    );
+}
+
 /// What the CPU can do, in hand-written code.
 #[cfg(target_arch = "x86_64")]
 mod host {
@@ -196,6 +246,7 @@ fn race(mut first: impl FnMut(), mut second: impl FnMut()) -> [f64; 2] {
 
 #[cfg(target_arch = "x86_64")]
 fn ratios(_: &mut Criterion) {
+    loading();
     if !host::has_avx512() {
         return println!("no AVX-512: no ratios");
     }
@@ -233,7 +284,9 @@ fn ratios(_: &mut Criterion) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ratios(_: &mut Criterion) {}
+fn ratios(_: &mut Criterion) {
+    loading();
+}
 
 fn times(criterion: &mut Criterion) {
     let order = [InstId::new(0)];

@@ -10,6 +10,7 @@
 pub mod helper;
 mod alu;
 mod copy;
+mod describe;
 mod elementwise;
 mod emit;
 mod map;

@@ -108,9 +108,8 @@ impl Machine {
         };
         stats.load_time = started.elapsed();
         let mut memory = Memory::reserve(layout, stage_bytes);
-        for (buffer, region) in program.buffers.iter().zip(&placement.regions) {
-            poison(&mut memory, buffer.memory, region);
-        }
+        poison(&mut memory, program, placement, Space::Sbuf);
+        poison(&mut memory, program, placement, Space::Psum);
         Machine {
             memory,
             buffers,
@@ -190,19 +189,24 @@ fn rows(access: &Access) -> (Vec<u64>, u64) {
     (starts.collect(), access.free_count() * size)
 }
 
-/// Fills the bytes of an on-chip region so that reading what was never written shows.
-fn poison(memory: &mut Memory, space: Space, region: &Region) {
-    let Region::OnChip {
-        partition,
-        partitions,
-        start,
-        end,
-    } = *region
-    else {
-        return;
-    };
-    for p in partition..partition + partitions {
-        let at = memory.layout.offset(space, p.into(), start.into());
-        memory.bytes_mut(at, u64::from(end - start)).fill(0xff);
+/// Fills the part of an on-chip memory that has buffers, so that reading what was never written shows.
+fn poison(memory: &mut Memory, program: &Program, placement: &Placement, space: Space) {
+    let (mut n_partitions, mut n_bytes) = (0, 0);
+    for (buffer, region) in program.buffers.iter().zip(&placement.regions) {
+        if let Region::OnChip {
+            partition,
+            partitions,
+            end,
+            ..
+        } = *region
+            && buffer.memory == space
+        {
+            n_partitions = n_partitions.max(u64::from(partition) + u64::from(partitions));
+            n_bytes = n_bytes.max(u64::from(end));
+        }
+    }
+    for partition in 0..n_partitions {
+        let at = memory.layout.offset(space, partition, 0);
+        memory.bytes_mut(at, n_bytes).fill(0xff);
     }
 }

@@ -8,5 +8,7 @@ mod golden;
 mod generate;
 #[path = "exec/instructions.rs"]
 mod instructions;
+#[path = "exec/orders.rs"]
+mod orders;
 #[path = "exec/random.rs"]
 mod random;

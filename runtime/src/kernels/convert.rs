@@ -6,6 +6,7 @@
 
 use super::lanes::{Lanes, Vector};
 use nk_compiler::dtype::{DTYPES, Dtype};
+use std::slice;
 
 /// The NaN of every conversion to f32.
 pub const NAN: f32 = f32::from_bits(0x7fc0_0000);
@@ -134,24 +135,6 @@ fn from_f32<const D: u8>(value: f32) -> u32 {
     }
 }
 
-/// Applies a function to each element of a row of `SIZE`-byte elements.
-///
-/// # Safety
-/// Both rows hold `n` elements and do not overlap; `to` is aligned.
-#[inline(always)]
-unsafe fn read<T, const SIZE: usize>(to: *mut T, from: *const u8, n: usize, element: impl Fn(u32) -> T) {
-    // SAFETY: the caller's promise; byte arrays have no alignment.
-    let (to, from) = unsafe {
-        (
-            std::slice::from_raw_parts_mut(to, n),
-            std::slice::from_raw_parts(from.cast::<[u8; SIZE]>(), n),
-        )
-    };
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = element(word(from));
-    }
-}
-
 /// A little-endian number of up to four bytes.
 #[inline(always)]
 fn word<const SIZE: usize>(bytes: &[u8; SIZE]) -> u32 {
@@ -160,21 +143,40 @@ fn word<const SIZE: usize>(bytes: &[u8; SIZE]) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Writes a row of `SIZE`-byte elements made of the words of a row.
+/// A row of `SIZE`-byte elements of dtype `D` to f32.
+///
+/// # Safety
+/// Both rows hold `n` elements and do not overlap; `to` is aligned.
+#[inline(always)]
+unsafe fn read<const D: u8, const SIZE: usize>(to: *mut f32, from: *const u8, n: usize) {
+    // SAFETY: the caller's promise; byte arrays have no alignment.
+    let (to, from) = unsafe {
+        (
+            slice::from_raw_parts_mut(to, n),
+            slice::from_raw_parts(from.cast::<[u8; SIZE]>(), n),
+        )
+    };
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = to_f32::<D>(word(from));
+    }
+}
+
+/// A row of f32 to `SIZE`-byte elements of dtype `D`.
 ///
 /// # Safety
 /// Both rows hold `n` elements and do not overlap.
 #[inline(always)]
-unsafe fn write<const SIZE: usize>(to: *mut u8, from: *const u8, n: usize, element: impl Fn(u32) -> u32) {
+unsafe fn write<const D: u8, const SIZE: usize>(to: *mut u8, from: *const f32, n: usize) {
     // SAFETY: the caller's promise; byte arrays have no alignment.
     let (to, from) = unsafe {
         (
-            std::slice::from_raw_parts_mut(to.cast::<[u8; SIZE]>(), n),
-            std::slice::from_raw_parts(from.cast::<[u8; 4]>(), n),
+            slice::from_raw_parts_mut(to.cast::<[u8; SIZE]>(), n),
+            slice::from_raw_parts(from.cast::<[u8; 4]>(), n),
         )
     };
     for (to, from) in to.iter_mut().zip(from) {
-        to.copy_from_slice(&element(u32::from_le_bytes(*from)).to_le_bytes()[..SIZE]);
+        let word = from_f32::<D>(f32::from_le_bytes(*from));
+        to.copy_from_slice(&word.to_le_bytes()[..SIZE]);
     }
 }
 
@@ -185,21 +187,13 @@ unsafe fn write<const SIZE: usize>(to: *mut u8, from: *const u8, n: usize, eleme
 #[inline(always)]
 pub unsafe fn load_row<L: Lanes, const D: u8>(to: *mut f32, from: *const u8, n: usize) {
     let dtype = const { DTYPES[D as usize].0 };
-    // SAFETY: the caller's promise, and the ranges of f16 vectors end at `n`.
+    // SAFETY: the caller's promise.
     unsafe {
         match dtype.size() {
-            2 if dtype == Dtype::F16 => {
-                let from = from.cast::<[u8; 2]>();
-                let whole = n - n % L::COUNT;
-                let nan = L::F::splat(NAN);
-                for idx in (0..whole).step_by(L::COUNT) {
-                    L::store(to.add(idx), L::load_f16(from.add(idx)).canonical(nan));
-                }
-                read::<f32, 2>(to.add(whole), from.add(whole).cast(), n - whole, to_f32::<D>);
-            }
-            1 => read::<f32, 1>(to, from, n, to_f32::<D>),
-            2 => read::<f32, 2>(to, from, n, to_f32::<D>),
-            _ => read::<f32, 4>(to, from, n, to_f32::<D>),
+            1 => read::<D, 1>(to, from, n),
+            2 if dtype == Dtype::F16 => load_f16_row::<L, D>(to, from, n),
+            2 => read::<D, 2>(to, from, n),
+            _ => read::<D, 4>(to, from, n),
         }
     }
 }
@@ -211,23 +205,52 @@ pub unsafe fn load_row<L: Lanes, const D: u8>(to: *mut f32, from: *const u8, n: 
 #[inline(always)]
 pub unsafe fn store_row<L: Lanes, const D: u8>(to: *mut u8, from: *const f32, n: usize) {
     let dtype = const { DTYPES[D as usize].0 };
-    let element = |raw: u32| from_f32::<D>(f32::from_bits(raw));
-    // SAFETY: the caller's promise, and the ranges of f16 vectors end at `n`.
+    // SAFETY: the caller's promise.
     unsafe {
         match dtype.size() {
-            2 if dtype == Dtype::F16 => {
-                let to = to.cast::<[u8; 2]>();
-                let whole = n - n % L::COUNT;
-                let nan = L::F::splat(NAN);
-                for idx in (0..whole).step_by(L::COUNT) {
-                    L::store_f16(to.add(idx), L::load(from.add(idx)).canonical(nan));
-                }
-                write::<2>(to.add(whole).cast(), from.add(whole).cast(), n - whole, element);
-            }
-            1 => write::<1>(to, from.cast(), n, element),
-            2 => write::<2>(to, from.cast(), n, element),
-            _ => write::<4>(to, from.cast(), n, element),
+            1 => write::<D, 1>(to, from, n),
+            2 if dtype == Dtype::F16 => store_f16_row::<L, D>(to, from, n),
+            2 => write::<D, 2>(to, from, n),
+            _ => write::<D, 4>(to, from, n),
         }
+    }
+}
+
+/// A row of f16, for which CPUs have instructions.
+///
+/// # Safety
+/// As for [`load_row`].
+#[inline(always)]
+unsafe fn load_f16_row<L: Lanes, const D: u8>(to: *mut f32, from: *const u8, n: usize) {
+    let halves = from.cast::<[u8; 2]>();
+    let nan = L::F::splat(NAN);
+    let mut idx = 0;
+    // SAFETY: vectors end at `n` at most.
+    unsafe {
+        while idx + L::COUNT <= n {
+            L::store(to.add(idx), L::load_f16(halves.add(idx)).canonical(nan));
+            idx += L::COUNT;
+        }
+        read::<D, 2>(to.add(idx), halves.add(idx).cast(), n - idx);
+    }
+}
+
+/// A row to f16.
+///
+/// # Safety
+/// As for [`store_row`].
+#[inline(always)]
+unsafe fn store_f16_row<L: Lanes, const D: u8>(to: *mut u8, from: *const f32, n: usize) {
+    let halves = to.cast::<[u8; 2]>();
+    let nan = L::F::splat(NAN);
+    let mut idx = 0;
+    // SAFETY: vectors end at `n` at most.
+    unsafe {
+        while idx + L::COUNT <= n {
+            L::store_f16(halves.add(idx), L::load(from.add(idx)).canonical(nan));
+            idx += L::COUNT;
+        }
+        write::<D, 2>(halves.add(idx).cast(), from.add(idx), n - idx);
     }
 }
 
@@ -237,8 +260,16 @@ pub unsafe fn store_row<L: Lanes, const D: u8>(to: *mut u8, from: *const f32, n:
 /// As for [`load_row`].
 #[inline(always)]
 pub unsafe fn widen_row<const SIZE: usize>(to: *mut u32, from: *const u8, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { read::<u32, SIZE>(to, from, n, |raw| raw) };
+    // SAFETY: the caller's promise; byte arrays have no alignment.
+    let (to, from) = unsafe {
+        (
+            slice::from_raw_parts_mut(to, n),
+            slice::from_raw_parts(from.cast::<[u8; SIZE]>(), n),
+        )
+    };
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = word(from);
+    }
 }
 
 /// The low bytes of a row of words.
@@ -247,6 +278,14 @@ pub unsafe fn widen_row<const SIZE: usize>(to: *mut u32, from: *const u8, n: usi
 /// As for [`store_row`].
 #[inline(always)]
 pub unsafe fn narrow_row<const SIZE: usize>(to: *mut u8, from: *const u32, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { write::<SIZE>(to, from.cast(), n, |raw| raw) };
+    // SAFETY: the caller's promise; byte arrays have no alignment.
+    let (to, from) = unsafe {
+        (
+            slice::from_raw_parts_mut(to.cast::<[u8; SIZE]>(), n),
+            slice::from_raw_parts(from.cast::<[u8; 4]>(), n),
+        )
+    };
+    for (to, from) in to.iter_mut().zip(from) {
+        to.copy_from_slice(&from[..SIZE]);
+    }
 }

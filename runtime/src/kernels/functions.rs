@@ -9,7 +9,7 @@ use super::sine::sine;
 use nk_compiler::isa::ActFn;
 
 /// (e^r - 1) / r for |r| <= ln 2 / 2, to 3e-10: enough for what is rounded to f32 next.
-const EXP_SHORT: &[f64] = &[
+const EXP_SHORT: &[f64; 7] = &[
     1.0,
     0.500_000_004_740_139_4,
     0.166_666_667_193_124_8,
@@ -20,7 +20,7 @@ const EXP_SHORT: &[f64] = &[
 ];
 
 /// The same to 2e-18, for functions whose terms cancel.
-const EXP_LONG: &[f64] = &[
+const EXP_LONG: &[f64; 12] = &[
     1.0,
     0.5,
     0.166_666_666_666_666_8,
@@ -35,8 +35,25 @@ const EXP_LONG: &[f64] = &[
     2.091_821_231_913_398e-9,
 ];
 
+/// ln(1 + r) / r for 1/sqrt 2 <= 1 + r <= sqrt 2, to 2e-11: enough for what is rounded to f32 next.
+const LOG_SHORT: &[f64; 13] = &[
+    0.999_999_999_987_465_1,
+    -0.500_000_000_359_517_1,
+    0.333_333_342_492_065_9,
+    -0.249_999_927_284_493_05,
+    0.199_998_881_399_736_32,
+    -0.166_670_245_720_090_81,
+    0.142_908_117_394_289_9,
+    -0.124_954_353_249_921_45,
+    0.110_060_382_703_795_48,
+    -0.099_459_961_867_196_62,
+    0.100_472_051_188_893_3,
+    -0.098_044_200_677_862_03,
+    0.052_358_885_169_237_83,
+];
+
 /// 2 atanh(s) / s in s^2, for ln m = 2 atanh((m - 1) / (m + 1)), 1/sqrt 2 <= m <= sqrt 2, to 5e-19.
-const LOG: &[f64] = &[
+const LOG: &[f64; 10] = &[
     2.0,
     0.666_666_666_666_666_6,
     0.399_999_999_999_999_25,
@@ -50,7 +67,7 @@ const LOG: &[f64] = &[
 ];
 
 /// The same for ln(1 + u) = 2 atanh(u / (2 + u)), 0 <= u <= 1, to 9e-17.
-const LOG1P: &[f64] = &[
+const LOG1P: &[f64; 10] = &[
     2.0,
     0.666_666_666_666_825_7,
     0.399_999_999_952_876,
@@ -64,7 +81,7 @@ const LOG1P: &[f64] = &[
 ];
 
 /// erf(z) / z in z^2 for z <= 1, to 2e-17.
-const ERF: &[f64] = &[
+const ERF: &[f64; 13] = &[
     std::f64::consts::FRAC_2_SQRT_PI,
     -0.376_126_389_031_837_5,
     0.112_837_916_709_548_79,
@@ -80,8 +97,27 @@ const ERF: &[f64] = &[
     5.957_176_147_748_911e-11,
 ];
 
+/// (1 + z) e^(z^2) erfc z in t = (z - 3.75) / (z + 3.75), to 2e-11.
+const ERFC_SHORT: &[f64; 15] = &[
+    0.691_551_176_045_730_6,
+    -0.206_831_264_977_760_58,
+    0.114_796_742_729_208_35,
+    -0.040_647_581_757_299_246,
+    -0.003_099_845_293_641_784,
+    0.018_751_041_752_255_112,
+    -0.017_274_757_042_592_355,
+    0.010_070_580_882_985_966,
+    -0.003_973_289_443_164_797,
+    0.000_865_666_706_879_053_3,
+    7.419_723_090_135_332e-5,
+    -0.000_121_767_226_847_399_93,
+    2.297_088_575_758_357_4e-5,
+    8.167_218_837_957_629e-6,
+    -2.352_526_757_973_304_6e-6,
+];
+
 /// (1 + z) e^(z^2) erfc z in t = (z - 3) / (z + 3), to 5e-17.
-const ERFC: &[f64] = &[
+const ERFC: &[f64; 23] = &[
     0.716_004_604_725_559_8,
     -0.230_927_333_083_809_06,
     0.099_020_753_679_441_84,
@@ -108,7 +144,7 @@ const ERFC: &[f64] = &[
 ];
 
 /// atan(s) / s in s^2 for s <= tan(pi / 16), to 6e-19.
-const ATAN: &[f64] = &[
+const ATAN: &[f64; 10] = &[
     1.0,
     -0.333_333_333_333_333_3,
     0.199_999_999_999_996_96,
@@ -133,6 +169,15 @@ macro_rules! in_f64 {
     }};
 }
 
+/// The same for a fraction: the quotient is f32's, which is several times faster than f64's.
+macro_rules! quotient {
+    ($level:ident, $x:ident, $function:expr) => {{
+        let $x = $level::widen($x);
+        let (numerator, denominator) = $function;
+        $level::narrow(numerator) / $level::narrow(denominator)
+    }};
+}
+
 /// Applies a function to a vector.
 #[inline(always)]
 pub fn apply<L: Lanes>(function: ActFn, x: L::F) -> L::F {
@@ -153,21 +198,21 @@ pub fn apply<L: Lanes>(function: ActFn, x: L::F) -> L::F {
         ActFn::Reciprocal => one / x,
         ActFn::Log => in_f64!(L, x, log(x)),
         ActFn::Softplus => in_f64!(L, x, softplus(x)),
-        ActFn::Sigmoid => in_f64!(L, x, sigmoid(x, EXP_SHORT)),
-        ActFn::Silu => in_f64!(L, x, sigmoid_times(x, x)),
+        ActFn::Sigmoid => quotient!(L, x, sigmoid(x)),
+        ActFn::Silu => quotient!(L, x, sigmoid_times(x, x)),
         ActFn::SiluDx => in_f64!(L, x, silu_dx(x)),
-        ActFn::Tanh => in_f64!(L, x, tanh(x)),
+        ActFn::Tanh => quotient!(L, x, tanh(x)),
         ActFn::Mish => in_f64!(L, x, mish(x)),
         ActFn::Gelu => in_f64!(L, x, gelu(x)),
         ActFn::GeluDx => in_f64!(L, x, gelu_dx(x)),
-        ActFn::GeluApprxTanh => in_f64!(L, x, gelu_tanh(x)),
-        ActFn::GeluApprxSigmoid => in_f64!(L, x, sigmoid_times(x, x * L::D::splat(GELU_SIGMOID))),
+        ActFn::GeluApprxTanh => quotient!(L, x, gelu_tanh(x)),
+        ActFn::GeluApprxSigmoid => quotient!(L, x, sigmoid_times(x, x * L::D::splat(GELU_SIGMOID))),
         ActFn::GeluApprxSigmoidDx => in_f64!(L, x, silu_dx(x * L::D::splat(GELU_SIGMOID))),
         ActFn::Erf => in_f64!(L, x, erf(x)),
         ActFn::ErfDx => in_f64!(L, x, {
             exp_f64(L::D::splat(0.0) - x * x, EXP_SHORT) * L::D::splat(std::f64::consts::FRAC_2_SQRT_PI)
         }),
-        ActFn::Sin => in_f64!(L, x, x.map(sine)),
+        ActFn::Sin => in_f64!(L, x, sine(x)),
         ActFn::Arctan => in_f64!(L, x, arctan(x)),
         ActFn::Rsqrt => rsqrt::<L>(x),
     }
@@ -182,7 +227,9 @@ pub fn rsqrt<L: Lanes>(x: L::F) -> L::F {
 /// e^x in f32 arithmetic, subnormal results included.
 #[inline(always)]
 fn exp<L: Lanes>(x: L::F) -> L::F {
-    const COEFFICIENTS: &[f32] = &[
+    const COEFFICIENTS: &[f32; 8] = &[
+        1.0,
+        1.0,
         0.5,
         0.166_666_66,
         0.041_665_796,
@@ -190,25 +237,19 @@ fn exp<L: Lanes>(x: L::F) -> L::F {
         0.001_398_2,
         0.000_198_756_92,
     ];
-    // Adding it leaves the nearest integer in the low bits.
+    // Adding it rounds to an integer.
     let magic = L::F::splat(12_582_912.0);
+    // Beyond these, the result is 0 or infinite.
     let x = L::F::splat(-105.0).greater(L::F::splat(89.0).lesser(x));
-    let shifted = x.fma(L::F::splat(std::f32::consts::LOG2_E), magic);
-    let n = shifted - magic;
+    let n = x.fma(L::F::splat(std::f32::consts::LOG2_E), magic) - magic;
     let r = n.fma(L::F::splat(-0.693_359_4), x);
     let r = n.fma(L::F::splat(2.121_944_4e-4), r);
-    let p = r.polynomial(COEFFICIENTS).fma(r * r, r) + L::F::splat(1.0);
-    // 2^n has no f32 for the smallest and largest n, so half of it is multiplied first: only the last product rounds.
-    let half = n.fma(L::F::splat(0.5), magic);
-    let first = half.add_bits(L::F::splat(f32::from_bits(127))).bits_to_exponent();
-    let rest = (n - (half - magic)) + magic;
-    let second = rest.add_bits(L::F::splat(f32::from_bits(127))).bits_to_exponent();
-    p * first * second
+    L::scale(r.polynomial(COEFFICIENTS), n)
 }
 
 /// 2^n and (e^r - 1) of x = n ln 2 + r, for |x| < 700.
 #[inline(always)]
-fn exp_parts<D: Vector<Element = f64>>(x: D, coefficients: &[f64]) -> (D, D) {
+fn exp_parts<D: Vector<Element = f64>, const N: usize>(x: D, coefficients: &[f64; N]) -> (D, D) {
     let magic = D::splat(6_755_399_441_055_744.0);
     let shifted = x.fma(D::splat(std::f64::consts::LOG2_E), magic);
     let n = shifted - magic;
@@ -227,7 +268,7 @@ fn clamp<D: Vector<Element = f64>>(x: D) -> D {
 }
 
 #[inline(always)]
-fn exp_f64<D: Vector<Element = f64>>(x: D, coefficients: &[f64]) -> D {
+fn exp_f64<D: Vector<Element = f64>, const N: usize>(x: D, coefficients: &[f64; N]) -> D {
     let (scale, rest) = exp_parts(clamp(x), coefficients);
     rest.fma(scale, scale)
 }
@@ -245,30 +286,28 @@ fn with_sign<D: Vector<Element = f64>>(x: D, sign: D) -> D {
 
 #[inline(always)]
 fn log<D: Vector<Element = f64>>(x: D) -> D {
-    let (exponent, mantissa_log) = log_parts(x);
-    let result = exponent.fma(D::splat(std::f64::consts::LN_2), mantissa_log);
+    let (exponent, m) = split(x);
+    let r = m - D::splat(1.0);
+    let result = exponent.fma(D::splat(std::f64::consts::LN_2), r * r.polynomial(LOG_SHORT));
     let zero = D::splat(0.0);
-    let infinity = D::splat(f64::INFINITY);
-    let result = D::select(x.less(infinity), result, x);
+    let result = D::select(zero.less(x), result, D::splat(f64::NEG_INFINITY));
     let result = D::select(x.less(zero), D::splat(f64::NAN), result);
-    // What is neither below nor above zero nor NaN is a zero.
-    let positive = D::select(zero.less(x), result, D::splat(f64::NEG_INFINITY));
-    D::select(x.less(zero), result, D::select(x.is_nan(), x, positive))
+    // Infinity and NaN are their own logarithms.
+    D::select(x.less(D::splat(f64::INFINITY)), result, x)
 }
 
-/// n and ln m of x = m 2^n with m near 1, for finite x > 0.
+/// n and m of x = m 2^n with 1/sqrt 2 <= m <= sqrt 2, for finite x > 0.
 #[inline(always)]
-fn log_parts<D: Vector<Element = f64>>(x: D) -> (D, D) {
-    let one = D::splat(1.0);
-    let mantissa = x.bit_and(D::splat(f64::from_bits((1 << 52) - 1))).bit_or(one);
+fn split<D: Vector<Element = f64>>(x: D) -> (D, D) {
+    let mantissa = x
+        .bit_and(D::splat(f64::from_bits((1 << 52) - 1)))
+        .bit_or(D::splat(1.0));
     let large = D::splat(std::f64::consts::SQRT_2).less(mantissa);
     let m = D::select(large, mantissa * D::splat(0.5), mantissa);
     // Under this exponent, the low bits count ones.
     let two_52 = D::splat(4_503_599_627_370_496.0);
     let biased = x.exponent_to_bits().bit_or(two_52) - two_52;
-    let exponent = biased - D::select(large, D::splat(1022.0), D::splat(1023.0));
-    let s = (m - one) / (m + one);
-    (exponent, s * (s * s).polynomial(LOG))
+    (biased - D::select(large, D::splat(1022.0), D::splat(1023.0)), m)
 }
 
 /// ln(1 + u) for 0 <= u <= 1, exact for tiny u too.
@@ -285,18 +324,20 @@ fn softplus<D: Vector<Element = f64>>(x: D) -> D {
     zero.greater(x) + tail
 }
 
+/// The sigmoid as a fraction. Its two parts are exact enough that only their rounding to f32 and the quotient's count.
 #[inline(always)]
-fn sigmoid<D: Vector<Element = f64>>(x: D, coefficients: &[f64]) -> D {
-    let one = D::splat(1.0);
-    one / (one + exp_f64(D::splat(0.0) - x, coefficients))
+fn sigmoid<D: Vector<Element = f64>>(x: D) -> (D, D) {
+    sigmoid_times(D::splat(1.0), x)
 }
 
-/// x times the sigmoid of y, where y has the sign of x and is not much smaller.
+/// x times the sigmoid of y as a fraction, where y has the sign of x and is not much smaller, or x is 1.
 #[inline(always)]
-fn sigmoid_times<D: Vector<Element = f64>>(x: D, y: D) -> D {
+fn sigmoid_times<D: Vector<Element = f64>>(x: D, y: D) -> (D, D) {
+    let (zero, one) = (D::splat(0.0), D::splat(1.0));
     // Far below zero the product is -0, which an infinite x would make NaN or infinite.
     let x = D::splat(-1000.0).greater(x);
-    x / (D::splat(1.0) + exp_f64(D::splat(0.0) - y, EXP_SHORT))
+    let e = exp_f64(zero - abs(y), EXP_SHORT);
+    (x * D::select(y.less(zero), e, one), one + e)
 }
 
 #[inline(always)]
@@ -310,12 +351,12 @@ fn silu_dx<D: Vector<Element = f64>>(x: D) -> D {
 }
 
 #[inline(always)]
-fn tanh<D: Vector<Element = f64>>(x: D) -> D {
+fn tanh<D: Vector<Element = f64>>(x: D) -> (D, D) {
     let one = D::splat(1.0);
     let twice = D::splat(40.0).lesser(abs(x) * D::splat(2.0));
     let (scale, rest) = exp_parts(twice, EXP_SHORT);
     let minus_one = rest.fma(scale, scale - one);
-    with_sign(minus_one / (minus_one + D::splat(2.0)), x)
+    (with_sign(minus_one, x), minus_one + D::splat(2.0))
 }
 
 #[inline(always)]
@@ -330,12 +371,23 @@ fn mish<D: Vector<Element = f64>>(x: D) -> D {
 /// erfc z for z >= 0, with its relative precision in the tail.
 #[inline(always)]
 fn erfc<D: Vector<Element = f64>>(z: D) -> D {
+    erfc_with(z, 3.0, ERFC, EXP_LONG)
+}
+
+/// [`erfc`] from a polynomial around `centre`.
+#[inline(always)]
+fn erfc_with<D: Vector<Element = f64>, const N: usize, const M: usize>(
+    z: D,
+    centre: f64,
+    coefficients: &[f64; N],
+    exp: &[f64; M],
+) -> D {
     let z = D::splat(29.0).lesser(z);
-    let three = D::splat(3.0);
-    let (plus, one_plus) = (z + three, z + D::splat(1.0));
+    let centre = D::splat(centre);
+    let (plus, one_plus) = (z + centre, z + D::splat(1.0));
     let inverse = D::splat(1.0) / (plus * one_plus);
-    let t = (z - three) * one_plus * inverse;
-    exp_f64(D::splat(0.0) - z * z, EXP_LONG) * t.polynomial(ERFC) * (plus * inverse)
+    let t = (z - centre) * one_plus * inverse;
+    exp_f64(D::splat(0.0) - z * z, exp) * t.polynomial(coefficients) * (plus * inverse)
 }
 
 #[inline(always)]
@@ -348,16 +400,23 @@ fn erf<D: Vector<Element = f64>>(x: D) -> D {
     with_sign(D::select(one.less(z), far, near), x)
 }
 
-/// The distribution function of the standard normal.
+/// The distribution function of the standard normal, from erfc(|x| / sqrt 2).
 #[inline(always)]
-fn normal<D: Vector<Element = f64>>(x: D) -> D {
-    let tail = erfc(abs(x) * D::splat(std::f64::consts::FRAC_1_SQRT_2)) * D::splat(0.5);
+fn normal<D: Vector<Element = f64>>(x: D, erfc: D) -> D {
+    let tail = erfc * D::splat(0.5);
     D::select(x.less(D::splat(0.0)), tail, D::splat(1.0) - tail)
+}
+
+/// |x| / sqrt 2.
+#[inline(always)]
+fn deviations<D: Vector<Element = f64>>(x: D) -> D {
+    abs(x) * D::splat(std::f64::consts::FRAC_1_SQRT_2)
 }
 
 #[inline(always)]
 fn gelu<D: Vector<Element = f64>>(x: D) -> D {
-    D::splat(-1000.0).greater(x) * normal(x)
+    let x = D::splat(-1000.0).greater(x);
+    x * normal(x, erfc_with(deviations(x), 3.75, ERFC_SHORT, EXP_SHORT))
 }
 
 #[inline(always)]
@@ -365,11 +424,11 @@ fn gelu_dx<D: Vector<Element = f64>>(x: D) -> D {
     const FRAC_1_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
     let x = clamp(x);
     let density = exp_f64(x * x * D::splat(-0.5), EXP_LONG) * D::splat(FRAC_1_SQRT_2PI);
-    x.fma(density, normal(x))
+    x.fma(density, normal(x, erfc(deviations(x))))
 }
 
 #[inline(always)]
-fn gelu_tanh<D: Vector<Element = f64>>(x: D) -> D {
+fn gelu_tanh<D: Vector<Element = f64>>(x: D) -> (D, D) {
     // (1 + tanh u) / 2 is the sigmoid of 2 u.
     const TWICE_SQRT_2_OVER_PI: f64 = 1.595_769_121_605_730_7;
     let cubic = (x * x).fma(D::splat(0.044_715), D::splat(1.0));
@@ -415,7 +474,8 @@ pub fn power(a: f32, b: f32) -> f32 {
     if magnitude == 0.0 || magnitude.is_infinite() || b.is_infinite() {
         return sign * if grows { f32::INFINITY } else { 0.0 };
     }
-    let (exponent, mantissa_log) = log_parts(f64::from(magnitude));
-    let log = exponent.mul_add(std::f64::consts::LN_2, mantissa_log);
+    let (exponent, m) = split(f64::from(magnitude));
+    let s = (m - 1.0) / (m + 1.0);
+    let log = exponent.mul_add(std::f64::consts::LN_2, s * (s * s).polynomial(LOG));
     One::narrow(f64::from(sign) * exp_f64(f64::from(b) * log, EXP_LONG))
 }

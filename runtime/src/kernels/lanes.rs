@@ -22,6 +22,8 @@ pub trait Vector:
     /// False where a lane is NaN.
     fn less(self, other: Self) -> Self::Mask;
     fn is_nan(self) -> Self::Mask;
+    /// Whether the mask holds for a lane.
+    fn any(mask: Self::Mask) -> bool;
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     fn bit_and(self, other: Self) -> Self;
     fn bit_or(self, other: Self) -> Self;
@@ -54,11 +56,10 @@ pub trait Vector:
 
     /// A polynomial, its coefficients in ascending order.
     #[inline(always)]
-    fn polynomial(self, coefficients: &[Self::Element]) -> Self {
-        let mut terms = coefficients.iter().rev();
-        let mut sum = Self::splat(*terms.next().expect("a polynomial has a coefficient"));
-        for &it in terms {
-            sum = sum.fma(self, Self::splat(it));
+    fn polynomial<const N: usize>(self, coefficients: &[Self::Element; N]) -> Self {
+        let mut sum = Self::splat(coefficients[N - 1]);
+        for idx in (0..N - 1).rev() {
+            sum = sum.fma(self, Self::splat(coefficients[idx]));
         }
         sum
     }
@@ -73,6 +74,21 @@ pub trait Lanes {
     fn widen(values: Self::F) -> Self::D;
     /// Rounds to nearest even.
     fn narrow(values: Self::D) -> Self::F;
+
+    /// `values` times 2^n, rounded once, for integers n from -200 to 200 and values near 1.
+    ///
+    /// 2^n has no f32 for the smallest and largest n, so half of it is multiplied first: only the last product rounds.
+    #[inline(always)]
+    fn scale(values: Self::F, n: Self::F) -> Self::F {
+        // Under this exponent, the low bits of the sum are the integer.
+        let magic = Self::F::splat(12_582_912.0);
+        let bias = Self::F::splat(f32::from_bits(127));
+        let half = n.fma(Self::F::splat(0.5), magic);
+        let rest = (n - (half - magic)) + magic;
+        let first = half.add_bits(bias).bits_to_exponent();
+        let second = rest.add_bits(bias).bits_to_exponent();
+        values * first * second
+    }
 
     /// Reads `COUNT` values.
     ///
@@ -155,6 +171,10 @@ impl<H: Vector> Vector for Pair<H> {
         (self.0.is_nan(), self.1.is_nan())
     }
     #[inline(always)]
+    fn any(mask: Self::Mask) -> bool {
+        H::any(mask.0) || H::any(mask.1)
+    }
+    #[inline(always)]
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
         Pair(H::select(mask.0, yes.0, no.0), H::select(mask.1, yes.1, no.1))
     }
@@ -173,6 +193,14 @@ impl<H: Vector> Vector for Pair<H> {
     #[inline(always)]
     fn bits_to_exponent(self) -> Self {
         Pair(self.0.bits_to_exponent(), self.1.bits_to_exponent())
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        Pair(self.0.lesser(other.0), self.1.lesser(other.1))
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        Pair(self.0.greater(other.0), self.1.greater(other.1))
     }
     #[inline(always)]
     fn exponent_to_bits(self) -> Self {
@@ -214,6 +242,10 @@ macro_rules! scalar {
             #[inline(always)]
             fn is_nan(self) -> bool {
                 self != self
+            }
+            #[inline(always)]
+            fn any(mask: bool) -> bool {
+                mask
             }
             #[inline(always)]
             fn select(mask: bool, yes: $float, no: $float) -> $float {

@@ -1,13 +1,13 @@
 //! The sine of every f32, however large.
 //!
-//! Takes an f64 that holds an f32 value, gives its sine in f64. Arguments up to 2^24 are reduced by subtracting multiples
+//! Takes vectors of f64 that hold f32 values, gives their sines in f64. Arguments up to 2^24 are reduced by subtracting multiples
 //! of pi/2 in two parts; larger ones multiply the bits of 2/pi that matter, in integers. Infinities give NaN.
 
 use super::lanes::Vector;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// sin r / r in r^2 for |r| <= pi / 4, to 1e-17.
-const SIN: &[f64] = &[
+const SIN: &[f64; 7] = &[
     1.0,
     -0.166_666_666_666_666_16,
     0.008_333_333_333_320_349,
@@ -18,7 +18,7 @@ const SIN: &[f64] = &[
 ];
 
 /// cos r in r^2, to 7e-18.
-const COS: &[f64] = &[
+const COS: &[f64; 8] = &[
     1.0,
     -0.5,
     0.041_666_666_666_666_45,
@@ -40,35 +40,57 @@ const TWO_OVER_PI: [u64; 4] = [
     0xfe51_63ab_debb_c561,
 ];
 
+/// Up to here, multiples of pi/2 are subtracted.
+const LARGE: f64 = 16_777_216.0;
+
+/// Adding it rounds to an integer.
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
 #[inline(always)]
-pub fn sine(x: f64) -> f64 {
-    let (quadrant, r) = if x.abs() <= 16_777_216.0 {
-        reduce(x)
-    } else if x.is_finite() {
-        reduce_large(x)
-    } else {
-        return f64::NAN;
-    };
-    let square = r * r;
-    let magnitude = if quadrant & 1 == 0 {
-        r * square.polynomial(SIN)
-    } else {
-        square.polynomial(COS)
-    };
-    if quadrant & 2 == 0 { magnitude } else { -magnitude }
-}
-
-/// The quadrant and the rest of x, |x| <= 2^24.
-fn reduce(x: f64) -> (u64, f64) {
-    const MAGIC: f64 = 6_755_399_441_055_744.0;
-    let shifted = x * FRAC_2_PI + MAGIC;
-    let n = shifted - MAGIC;
+pub fn sine<D: Vector<Element = f64>>(x: D) -> D {
+    let magnitude = x.bit_and(D::splat(f64::from_bits(u64::MAX >> 1)));
+    let is_large = D::splat(LARGE).less(magnitude);
+    let magic = D::splat(MAGIC);
+    let n = x.fma(D::splat(FRAC_2_PI), magic) - magic;
     // The first difference is exact: it is a multiple of the last bit of pi/2 and smaller than 1.
-    let r = n.mul_add(-FRAC_PI_2, x);
-    (shifted.to_bits(), n.mul_add(-FRAC_PI_2_REST, r))
+    let r = n.fma(D::splat(-FRAC_PI_2), x);
+    let r = n.fma(D::splat(-FRAC_PI_2_REST), r);
+    // The quadrant, from -2 to 2.
+    let turns = n.fma(D::splat(0.25), magic) - magic;
+    let result = of_quadrant(turns.fma(D::splat(-4.0), n), r);
+    if D::any(is_large) {
+        return D::select(is_large, x.map(sine_of_large), result);
+    }
+    result
 }
 
-/// The same for a finite f32 of at least 2^24.
+/// The sine of r plus that many quarter turns.
+#[inline(always)]
+fn of_quadrant<D: Vector<Element = f64>>(quadrant: D, r: D) -> D {
+    let square = r * r;
+    let (sin, cos) = (r * square.polynomial(SIN), square.polynomial(COS));
+    let (half, one_and_half) = (D::splat(0.5), D::splat(1.5));
+    let squared = quadrant * quadrant;
+    let is_odd = D::select(half.less(squared), cos, sin);
+    let magnitude = D::select(one_and_half.less(squared), sin, is_odd);
+    let negative = magnitude * D::splat(-1.0);
+    let below = D::select(quadrant.less(D::splat(-0.5)), negative, magnitude);
+    D::select(one_and_half.less(quadrant), negative, below)
+}
+
+/// The sine of what is large or infinite; of anything else 0, which nobody looks at.
+fn sine_of_large(x: f64) -> f64 {
+    if !x.is_finite() {
+        return f64::NAN;
+    }
+    if x.abs() <= LARGE {
+        return 0.0;
+    }
+    let (quadrant, r) = reduce_large(x);
+    of_quadrant([0.0, 1.0, 2.0, -1.0][(quadrant & 3) as usize], r)
+}
+
+/// The quadrant and the rest of a finite f32 above 2^24.
 fn reduce_large(x: f64) -> (u64, f64) {
     let bits = x.abs().to_bits();
     // x is mantissa * 2^exponent with 24 bits of mantissa.

@@ -81,6 +81,18 @@ macro_rules! vector {
                 $type::unordered(self.0)
             }
             #[inline(always)]
+            fn any(mask: $mask) -> bool {
+                $type::bits(mask) != 0
+            }
+            #[inline(always)]
+            fn lesser(self, other: $type) -> $type {
+                $type($type::min(self.0, other.0))
+            }
+            #[inline(always)]
+            fn greater(self, other: $type) -> $type {
+                $type($type::max(self.0, other.0))
+            }
+            #[inline(always)]
             fn select(mask: $mask, yes: $type, no: $type) -> $type {
                 $type($type::blend(mask, yes.0, no.0))
             }
@@ -127,6 +139,9 @@ vector! {
     root(a: __m512) -> __m512, _mm512_sqrt_ps(a);
     below(a: __m512, b: __m512) -> __mmask16, _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b);
     unordered(a: __m512) -> __mmask16, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a);
+    bits(m: __mmask16) -> u32, _cvtmask16_u32(m);
+    min(a: __m512, b: __m512) -> __m512, _mm512_min_ps(a, b);
+    max(a: __m512, b: __m512) -> __m512, _mm512_max_ps(a, b);
     blend(m: __mmask16, a: __m512, b: __m512) -> __m512, _mm512_mask_blend_ps(m, b, a);
     and(a: __m512, b: __m512) -> __m512, _mm512_and_ps(a, b);
     or(a: __m512, b: __m512) -> __m512, _mm512_or_ps(a, b);
@@ -148,6 +163,9 @@ vector! {
     root(a: __m512d) -> __m512d, _mm512_sqrt_pd(a);
     below(a: __m512d, b: __m512d) -> __mmask8, _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
     unordered(a: __m512d) -> __mmask8, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, a);
+    bits(m: __mmask8) -> u32, _cvtmask8_u32(m);
+    min(a: __m512d, b: __m512d) -> __m512d, _mm512_min_pd(a, b);
+    max(a: __m512d, b: __m512d) -> __m512d, _mm512_max_pd(a, b);
     blend(m: __mmask8, a: __m512d, b: __m512d) -> __m512d, _mm512_mask_blend_pd(m, b, a);
     and(a: __m512d, b: __m512d) -> __m512d, _mm512_and_pd(a, b);
     or(a: __m512d, b: __m512d) -> __m512d, _mm512_or_pd(a, b);
@@ -169,6 +187,9 @@ vector! {
     root(a: __m256) -> __m256, _mm256_sqrt_ps(a);
     below(a: __m256, b: __m256) -> __m256, _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
     unordered(a: __m256) -> __m256, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a);
+    bits(m: __m256) -> i32, _mm256_movemask_ps(m);
+    min(a: __m256, b: __m256) -> __m256, _mm256_min_ps(a, b);
+    max(a: __m256, b: __m256) -> __m256, _mm256_max_ps(a, b);
     blend(m: __m256, a: __m256, b: __m256) -> __m256, _mm256_blendv_ps(b, a, m);
     and(a: __m256, b: __m256) -> __m256, _mm256_and_ps(a, b);
     or(a: __m256, b: __m256) -> __m256, _mm256_or_ps(a, b);
@@ -190,6 +211,9 @@ vector! {
     root(a: __m256d) -> __m256d, _mm256_sqrt_pd(a);
     below(a: __m256d, b: __m256d) -> __m256d, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
     unordered(a: __m256d) -> __m256d, _mm256_cmp_pd::<_CMP_UNORD_Q>(a, a);
+    bits(m: __m256d) -> i32, _mm256_movemask_pd(m);
+    min(a: __m256d, b: __m256d) -> __m256d, _mm256_min_pd(a, b);
+    max(a: __m256d, b: __m256d) -> __m256d, _mm256_max_pd(a, b);
     blend(m: __m256d, a: __m256d, b: __m256d) -> __m256d, _mm256_blendv_pd(b, a, m);
     and(a: __m256d, b: __m256d) -> __m256d, _mm256_and_pd(a, b);
     or(a: __m256d, b: __m256d) -> __m256d, _mm256_or_pd(a, b);
@@ -220,6 +244,11 @@ impl Lanes for Avx512 {
             let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(values.0.0));
             F16(_mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(values.1.0)))
         }
+    }
+    #[inline(always)]
+    fn scale(values: F16, n: F16) -> F16 {
+        // SAFETY: the level was picked because the CPU has its instructions.
+        F16(unsafe { _mm512_scalef_ps(values.0, n.0) })
     }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> F16 {

@@ -1,7 +1,7 @@
 //! ALU operators and casts on vectors of four lanes.
 //!
 //! Takes vectors of f32 or of words, gives the same. Must match `reference::alu` and `reference::cast` bit for bit, except
-//! that NaNs become canonical only in [`encode`].
+//! that NaNs of f32 become canonical only when they are written.
 
 use super::emit::Emitter;
 use cranelift::codegen::ir::Opcode;
@@ -34,10 +34,10 @@ pub fn decode(emitter: &mut Emitter, dtype: Dtype, bits: Value) -> Value {
     }
 }
 
-/// Computed f32 values as elements of 32 bits.
+/// Computed f32 values as elements of 32 bits. Those of f32 are not yet canonical: the sink of a row sees to that.
 pub fn encode(emitter: &mut Emitter, dtype: Dtype, value: Value) -> Value {
     match dtype {
-        Dtype::F32 => canonical(emitter, value),
+        Dtype::F32 => value,
         Dtype::Tf32 => {
             let value = canonical(emitter, value);
             let bits = emitter.cast(I32X4, value);
@@ -56,7 +56,7 @@ pub fn encode(emitter: &mut Emitter, dtype: Dtype, value: Value) -> Value {
 }
 
 /// Every NaN becomes the positive quiet one.
-fn canonical(emitter: &mut Emitter, value: Value) -> Value {
+pub fn canonical(emitter: &mut Emitter, value: Value) -> Value {
     let is_nan = emitter.b.ins().fcmp(FloatCC::Unordered, value, value);
     let nan = emitter.constant(F32X4, 0x7fc0_0000);
     emitter.select(is_nan, nan, value)

@@ -8,7 +8,7 @@
 use super::helper::Helper;
 use super::nest::Loop;
 use crate::memory::{Layout, SCRATCH_ROWS};
-use cranelift::codegen::ir::{Endianness, ExtFuncData, ExternalName, FuncRef, UserExternalName};
+use cranelift::codegen::ir::{BlockArg, Endianness, ExtFuncData, ExternalName, FuncRef, UserExternalName};
 use cranelift::prelude::types::{F32X4, I32X4, I64};
 use cranelift::prelude::*;
 
@@ -93,21 +93,75 @@ impl<'a> Emitter<'a> {
 
     /// Runs `body` for 0, `step`, 2 `step`, … below `end`; at least once.
     pub fn repeat(&mut self, end: i64, step: i64, body: impl FnOnce(&mut Self, Value)) {
+        self.run(end, step, None, |emitter, at, _| {
+            body(emitter, at);
+            None
+        });
+    }
+
+    /// The same with a value that each iteration hands to the next one; gives the last.
+    pub fn accumulate(
+        &mut self,
+        end: i64,
+        step: i64,
+        first: Value,
+        body: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> Value {
+        let last = self.run(end, step, Some(first), |emitter, at, carried| {
+            carried.map(|it| body(emitter, at, it))
+        });
+        last.expect("what is carried in is carried out")
+    }
+
+    fn run(
+        &mut self,
+        end: i64,
+        step: i64,
+        carried: Option<Value>,
+        body: impl FnOnce(&mut Self, Value, Option<Value>) -> Option<Value>,
+    ) -> Option<Value> {
+        let zero = self.number(0);
         if end <= step {
-            let zero = self.number(0);
-            return body(self, zero);
+            return body(self, zero, carried);
         }
         let (head, exit) = (self.b.create_block(), self.b.create_block());
         self.b.append_block_param(head, I64);
-        let zero = self.number(0);
-        self.b.ins().jump(head, &[zero.into()]);
+        if let Some(value) = carried {
+            let kind = self.b.func.dfg.value_type(value);
+            self.b.append_block_param(head, kind);
+            self.b.append_block_param(exit, kind);
+        }
+        let start: Vec<BlockArg> = [Some(zero), carried]
+            .into_iter()
+            .flatten()
+            .map(Into::into)
+            .collect();
+        self.b.ins().jump(head, &start);
         self.b.switch_to_block(head);
-        let at = self.b.block_params(head)[0];
-        body(self, at);
-        let next = self.b.ins().iadd_imm_s(at, step);
+        let params = self.b.block_params(head).to_vec();
+        let result = body(self, params[0], params.get(1).copied());
+        let next = self.b.ins().iadd_imm_s(params[0], step);
         let goes_on = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, next, end);
-        self.b.ins().brif(goes_on, head, &[next.into()], exit, &[]);
+        let again: Vec<BlockArg> = [Some(next), result]
+            .into_iter()
+            .flatten()
+            .map(Into::into)
+            .collect();
+        let done: Vec<BlockArg> = result.into_iter().map(Into::into).collect();
+        self.b.ins().brif(goes_on, head, &again, exit, &done);
         self.b.switch_to_block(exit);
+        self.b.block_params(exit).first().copied()
+    }
+
+    /// Runs `body` if a condition that hardly ever holds does.
+    pub fn rarely(&mut self, condition: Value, body: impl FnOnce(&mut Self)) {
+        let (cold, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(condition, cold, &[], next, &[]);
+        self.b.switch_to_block(cold);
+        body(self);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
     }
 
     /// Runs `body` for every iteration of a nest with each address moved along. `operands` says which stride of the nest

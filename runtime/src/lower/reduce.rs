@@ -102,12 +102,13 @@ impl Reduce {
         let count: u32 = self.results.iter().map(|it| it.count).product();
         let source = row::Source::Memory { at: sums, stride: 4 };
         let is_bits = self.is_bits();
+        let (negate, to, is_wide) = (self.negate && !is_bits, self.dst, self.dst.size() == 4);
         let scratch_sink = row::Sink {
             at: sums,
             stride: 4,
             has_slack: true,
+            is_computed: to == Dtype::F32 && !is_bits,
         };
-        let (negate, to, is_wide) = (self.negate && !is_bits, self.dst, self.dst.size() == 4);
         let kept_bits = mask(width(self.data).min(width(to)));
         if negate || is_bits || is_wide {
             row::emit(emitter, count, &[source], scratch_sink, &mut |emitter, values| {

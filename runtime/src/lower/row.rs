@@ -2,8 +2,9 @@
 //!
 //! Takes where each operand's elements are, gives code that computes and writes them. Knows no instruction.
 
+use super::alu;
 use super::emit::{Emitter, LANES, VECTOR, flags};
-use cranelift::prelude::types::{I32, I32X4};
+use cranelift::prelude::types::{F32X4, I32, I32X4};
 use cranelift::prelude::*;
 
 /// Where the elements of one operand of a row come from.
@@ -24,6 +25,8 @@ pub struct Sink {
     pub stride: i64,
     /// The elements from the count up to the next multiple of four may be overwritten.
     pub has_slack: bool,
+    /// The results are computed f32 values, whose NaNs must become canonical.
+    pub is_computed: bool,
 }
 
 /// Four elements of a row, or fewer at the end of a short one.
@@ -66,7 +69,7 @@ pub fn emit(
             lanes: n,
         };
         let value = group(emitter, all);
-        return store(emitter, sink, all, value);
+        return finish(emitter, sink, all, value);
     }
     // The last vector overlaps the one before it. It is computed first, from elements that nothing has overwritten.
     let last = Group {
@@ -76,18 +79,78 @@ pub fn emit(
     };
     let tail = (n % LANES != 0).then(|| group(emitter, last));
     let whole = i64::from(n - n % LANES) * 4;
-    emitter.repeat(whole, VECTOR, |emitter, at| {
-        let here = Group {
-            at: Some(at),
-            offset: 0,
-            lanes: LANES,
-        };
-        let value = group(emitter, here);
-        store(emitter, sink, here, value);
-    });
-    if let Some(value) = tail {
-        store(emitter, sink, last, value);
+    if whole % LINE == 0 {
+        lines(emitter, whole, sink, &mut group);
+    } else {
+        emitter.repeat(whole, VECTOR, |emitter, at| {
+            let here = Group {
+                at: Some(at),
+                offset: 0,
+                lanes: LANES,
+            };
+            let value = group(emitter, here);
+            finish(emitter, sink, here, value);
+        });
     }
+    if let Some(value) = tail {
+        finish(emitter, sink, last, value);
+    }
+}
+
+/// Bytes of the elements of one iteration of a long row.
+const LINE: i64 = 2 * VECTOR;
+
+/// The loop of a row of whole lines.
+///
+/// NaNs of a contiguous row are only looked for, which takes one operation a vector; a row that has any is gone over again.
+fn lines(emitter: &mut Emitter, bytes: i64, sink: Sink, group: &mut dyn FnMut(&mut Emitter, Group) -> Value) {
+    let is_checked = sink.is_computed && sink.stride == 4;
+    let clean = emitter.integer(0);
+    let found = emitter.accumulate(bytes, LINE, clean, |emitter, at, found| {
+        let mut values = Vec::new();
+        for idx in 0..LINE / VECTOR {
+            let here = Group {
+                at: Some(at),
+                offset: idx * i64::from(LANES),
+                lanes: LANES,
+            };
+            let value = group(emitter, here);
+            if is_checked {
+                store(emitter, sink, here, value);
+            } else {
+                finish(emitter, sink, here, value);
+            }
+            values.push(value);
+        }
+        if !is_checked {
+            return found;
+        }
+        values.chunks(2).fold(found, |found, it| {
+            let is_nan = emitter.b.ins().fcmp(FloatCC::Unordered, it[0], it[1]);
+            emitter.b.ins().bor(found, is_nan)
+        })
+    });
+    if is_checked {
+        let any = emitter.b.ins().vany_true(found);
+        emitter.rarely(any, |emitter| {
+            emitter.repeat(bytes, VECTOR, |emitter, idx| {
+                let at = emitter.b.ins().iadd(sink.at, idx);
+                let value = emitter.b.ins().load(F32X4, flags(), at, 0);
+                let value = alu::canonical(emitter, value);
+                emitter.b.ins().store(flags(), value, at, 0);
+            });
+        });
+    }
+}
+
+/// Writes a group's results as they must be.
+fn finish(emitter: &mut Emitter, sink: Sink, group: Group, value: Value) {
+    let value = if sink.is_computed {
+        alu::canonical(emitter, value)
+    } else {
+        value
+    };
+    store(emitter, sink, group, value);
 }
 
 /// The address of a group's first element and the distance to add, for elements `stride` bytes apart.

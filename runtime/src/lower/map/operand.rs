@@ -133,11 +133,17 @@ impl Map {
                     value
                 }
             };
+            let is_computed = domain == Domain::Float && self.dst == Dtype::F32;
             if let Some(sink) = direct(row, dst) {
+                let sink = row::Sink { is_computed, ..sink };
                 return row::emit(emitter, row.n, sources, sink, &mut encoded);
             }
             let at = emitter.scratch();
-            row::emit(emitter, row.n, sources, slack(at), &mut encoded);
+            let sink = row::Sink {
+                is_computed,
+                ..slack(at)
+            };
+            row::emit(emitter, row.n, sources, sink, &mut encoded);
             return scatter(emitter, row, self.dst.size(), at);
         }
         let words = emitter.scratch();
@@ -172,6 +178,7 @@ pub fn slack(at: Value) -> row::Sink {
         at,
         stride: 4,
         has_slack: true,
+        is_computed: false,
     }
 }
 
@@ -187,6 +194,7 @@ fn direct(row: &Row, at: Value) -> Option<row::Sink> {
         at,
         stride,
         has_slack: false,
+        is_computed: false,
     })
 }
 
@@ -230,6 +238,7 @@ fn pattern(emitter: &mut Emitter, row: &Row, operand: usize) -> row::Source {
             at: at[0],
             stride: 4,
             has_slack: false,
+            is_computed: false,
         };
         row::emit(emitter, last.count, &[values], sink, &mut |_, values| values[0]);
     });
