@@ -43,6 +43,24 @@ pub const DTYPES: &[(Dtype, &str, &str)] = &[
     (Dtype::Bool, "bool", "bool_"),
 ];
 
+/// Element types that newer NeuronCores have and v2 has not, by short and long name, with the generation that has them
+/// (`isa.md` §2.1).
+pub const NEWER_DTYPES: &[(&str, &str, &str)] = &[
+    ("f8e4m3fn", "float8_e4m3fn", "NeuronCore-v3"),
+    ("f8e8m0fnu", "float8_e8m0fnu", "NeuronCore-v4"),
+    ("f8e5m2_x4", "float8_e5m2_x4", "NeuronCore-v4"),
+    ("f8e4m3fn_x4", "float8_e4m3fn_x4", "NeuronCore-v4"),
+    ("f4e2m1fn_x4", "float4_e2m1fn_x4", "NeuronCore-v4"),
+];
+
+/// The generation that a type of [`NEWER_DTYPES`] needs.
+pub fn newer_generation(name: &str) -> Option<&'static str> {
+    NEWER_DTYPES
+        .iter()
+        .find(|it| it.0 == name || it.1 == name)
+        .map(|it| it.2)
+}
+
 impl Dtype {
     /// The short name, e.g. `bf16`.
     pub fn name(self) -> &'static str {

@@ -258,7 +258,9 @@ fn promote(a: Dtype, b: Dtype) -> Dtype {
         (false, false) => {}
     }
     if a.is_signed_int() == b.is_signed_int() {
-        return if a.size() >= b.size() { a } else { b };
+        // `bool` has the size of uint8 and fewer values.
+        let a_is_wider = a.size() > b.size() || (a.size() == b.size() && b == Dtype::Bool);
+        return if a_is_wider { a } else { b };
     }
     let (signed, unsigned) = if a.is_signed_int() { (a, b) } else { (b, a) };
     match (signed, unsigned) {

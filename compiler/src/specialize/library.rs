@@ -7,7 +7,8 @@ use super::error::{Error, Mistake, Result};
 use super::standard::MATH;
 use super::value::{Member, Module, REGIONS, Value};
 use super::{Evaluator, host_bridge, language};
-use crate::dtype::{DTYPES, Dtype};
+use crate::dtype::{DTYPES, Dtype, newer_generation};
+use crate::host::{self, HOST_DTYPES};
 use crate::isa::{ACT_FNS, ALU_OPS, ENGINES, Op, REDUCE_CMDS, ROWS};
 use crate::source::Span;
 use std::rc::Rc;
@@ -81,15 +82,6 @@ const NEWER: &[(&str, &str)] = &[
     ("topk", "NeuronCore-v3"),
 ];
 
-/// dtypes of `nki.language` that NeuronCore-v2 does not have.
-const NEWER_DTYPES: &[(&str, &str)] = &[
-    ("float8_e4m3fn", "NeuronCore-v3"),
-    ("float8_e8m0fnu", "NeuronCore-v4"),
-    ("float8_e5m2_x4", "NeuronCore-v4"),
-    ("float8_e4m3fn_x4", "NeuronCore-v4"),
-    ("float4_e2m1fn_x4", "NeuronCore-v4"),
-];
-
 fn enum_member(kind: &str, name: &str) -> Option<Value> {
     let members = ENUMERATIONS.iter().find(|it| it.0 == kind)?.1;
     members.iter().find(|it| it.name == name).map(Value::Member)
@@ -145,15 +137,7 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
             it if MATH.contains(&it) => Ok(Value::library("math", name)),
             _ => Err(no_attribute("math".to_string(), name, MATH.iter().copied(), span)),
         },
-        Module::Library("ml_dtypes") => match Dtype::from_name(name) {
-            Some(it) => Ok(Value::Dtype(it)),
-            None => Err(no_attribute(
-                "ml_dtypes".to_string(),
-                name,
-                DTYPES.iter().map(|it| it.2),
-                span,
-            )),
-        },
+        Module::Library("ml_dtypes") => ml_dtype(name, span),
         Module::Library(library) => Ok(Value::library(library, name)),
         Module::File(_) => Err(no_attribute(
             "the module".to_string(),
@@ -162,6 +146,36 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
             span,
         )),
     }
+}
+
+/// The mistake of naming a dtype that only newer NeuronCores have.
+pub fn newer_dtype(prefix: &str, name: &str, span: Span) -> Option<Box<Error>> {
+    let since = newer_generation(name)?;
+    let what = format!("{prefix}{name}");
+    let help = "use bfloat16, or float8_e4m3 (largest value 240)".to_string();
+    Some(Error::new(Mistake::NewerOnly { what, since, help }, span))
+}
+
+/// A type of `ml_dtypes`: one of the device's, or one that only host arrays have.
+fn ml_dtype(name: &Rc<str>, span: Span) -> Result<Value> {
+    let known = HOST_DTYPES
+        .iter()
+        .filter(|it| it.1.starts_with("float8") || it.1 == "bfloat16");
+    if let Some(it) = known.clone().find(|it| it.1 == &**name) {
+        return Ok(match it.3 {
+            Some(dtype) => Value::Dtype(dtype),
+            None => Value::Host(Rc::new(host::Arg::Dtype(it.0))),
+        });
+    }
+    if let Some(error) = newer_dtype("ml_dtypes.", name, span) {
+        return Err(error);
+    }
+    Err(no_attribute(
+        "ml_dtypes".to_string(),
+        name,
+        known.map(|it| it.1),
+        span,
+    ))
 }
 
 fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
@@ -183,16 +197,8 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
     if let Some((_, it)) = aliases.iter().find(|it| it.0 == &**name) {
         return Ok(Value::Dtype(*it));
     }
-    if let Some((what, since)) = NEWER_DTYPES.iter().find(|it| it.0 == &**name) {
-        let help = "use bfloat16, or float8_e4m3 (largest value 240)".to_string();
-        return Err(Error::new(
-            Mistake::NewerOnly {
-                what: format!("nl.{what}"),
-                since,
-                help,
-            },
-            span,
-        ));
+    if let Some(error) = newer_dtype("nl.", name, span) {
+        return Err(error);
     }
     let functions = language::NAMES.iter().copied();
     let operators = ALU_OPS

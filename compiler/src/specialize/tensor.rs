@@ -8,8 +8,9 @@ use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::index::{Pick, Window, bound, bounds, subscript, tensor_value};
 use super::value::{Region, Tensor, Value};
-use super::{Evaluator, layout};
+use super::{Evaluator, layout, library};
 use crate::dtype::Dtype;
+use crate::host;
 use crate::ir::{Buffer, Dim, MAX_DIMS, Request, Role, Shape, View};
 use crate::source::Span;
 use std::rc::Rc;
@@ -370,8 +371,21 @@ impl Evaluator<'_> {
         match value {
             Value::Dtype(it) => Ok(*it),
             Value::Str(it) => Dtype::from_name(it).ok_or_else(|| {
-                Error::type_error(format!("{} is no dtype of NeuronCore-v2", value.repr()), span)
+                let unknown =
+                    || Error::type_error(format!("{} is no dtype of NeuronCore-v2", value.repr()), span);
+                library::newer_dtype("", it, span).unwrap_or_else(unknown)
             }),
+            Value::Host(it) => {
+                let host::Arg::Dtype(dtype) = **it else {
+                    return Err(Error::type_error(
+                        format!("{} is no dtype", with_article(value.kind())),
+                        span,
+                    ));
+                };
+                let unknown =
+                    || Error::type_error(format!("{} is no dtype of NeuronCore-v2", dtype.name()), span);
+                Err(library::newer_dtype("", dtype.name(), span).unwrap_or_else(unknown))
+            }
             Value::Builtin("float") => Ok(Dtype::F32),
             Value::Builtin("int") => Ok(Dtype::I32),
             Value::Builtin("bool") => Ok(Dtype::Bool),

@@ -3,6 +3,7 @@
 use super::order::Blocked;
 use super::window::Misfit;
 use crate::diagnostic::{Diagnostic, Report};
+use crate::dtype::newer_generation;
 use crate::source::Span;
 
 /// A mistake in IR text and where it is.
@@ -145,9 +146,12 @@ impl Report for Error {
             Mistake::Unexpected { found, expected } => unexpected(span, found, expected),
             Mistake::Unknown { noun, word, near } => {
                 let diagnostic = Diagnostic::error(noun.code(), noun.message(word)).at(span, "not known");
-                match near {
-                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                    None => diagnostic,
+                match (near, newer_generation(word)) {
+                    (_, Some(since)) if *noun == Noun::Dtype => {
+                        diagnostic.note(format!("`{word}` needs {since}; the targets are NeuronCore-v2"))
+                    }
+                    (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
+                    (None, _) => diagnostic,
                 }
             }
             Mistake::DuplicateBuffer { name, first } => {

@@ -11,7 +11,7 @@
 
 use super::{Error, Generator, Tensor, archive, npy, safetensor};
 use nk_compiler::directive::split;
-use nk_compiler::dtype::{DTYPES, Dtype};
+use nk_compiler::dtype::{DTYPES, Dtype, newer_generation};
 use std::fs::File;
 use std::io::BufReader;
 
@@ -182,7 +182,7 @@ fn parse_file(text: &str, file: &str) -> Result<Source, Error> {
         (_, None) => (None, None),
         (Format::Npy, Some(name)) => {
             let dtype = Dtype::from_name(name);
-            let dtype = dtype.ok_or_else(|| syntax(text, format!("`{name}` is no dtype"), dtype_names()))?;
+            let dtype = dtype.ok_or_else(|| no_dtype(text, name))?;
             (None, Some(dtype))
         }
         (Format::Npz | Format::Safetensors, Some(rest)) => {
@@ -200,9 +200,14 @@ fn parse_file(text: &str, file: &str) -> Result<Source, Error> {
     })
 }
 
-fn dtype_names() -> String {
+fn no_dtype(text: &str, name: &str) -> Error {
     let names: Vec<&str> = DTYPES.iter().map(|it| it.1).collect();
-    format!("the dtypes are {}, and NKI's long names", names.join(", "))
+    let reason = match newer_generation(name.strip_prefix("nl.").unwrap_or(name)) {
+        Some(since) => format!("`{name}` needs {since}; the targets are NeuronCore-v2"),
+        None => format!("`{name}` is no dtype"),
+    };
+    let instead = format!("the dtypes are {}, and NKI's long names", names.join(", "));
+    syntax(text, reason, instead)
 }
 
 /// Splits `NAME[DIMS]:GENERATOR`; `None` for texts that are something else.
@@ -218,7 +223,8 @@ fn split_generator(text: &str) -> Option<(&str, &str, Option<&str>)> {
     match rest.strip_prefix(':') {
         Some(generator) => Some((name, dims, Some(generator.trim()))),
         // `f32[4]` is no expression that anybody means.
-        None => (rest.is_empty() && dtype_of(name).is_some()).then_some((name, dims, None)),
+        None => (rest.is_empty() && (dtype_of(name).is_some() || newer_generation(name).is_some()))
+            .then_some((name, dims, None)),
     }
 }
 
@@ -231,7 +237,7 @@ const GENERATORS: &str = "zeros, ones, arange, randn(SEED), uniform(LOW,HIGH,SEE
 
 fn parse_generator(text: &str, name: &str, dims: &str, generator: Option<&str>) -> Result<Source, Error> {
     let Some(dtype) = dtype_of(name) else {
-        return Err(syntax(text, format!("`{name}` is no dtype"), dtype_names()));
+        return Err(no_dtype(text, name));
     };
     let mut shape = Vec::new();
     for dim in dims.split(',').map(str::trim).filter(|it| !it.is_empty()) {

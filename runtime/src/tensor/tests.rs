@@ -214,6 +214,8 @@ fn arguments() {
         "@a.txt",
         "@a.npy:bf17",
         "f31[2]:zeros",
+        "nl.float8_e4m3fn[2]:zeros",
+        "@a.npy:f8e8m0fnu",
         "f32[2]",
         "f32[-2]:zeros",
         "f32[2]:randn",
