@@ -10,5 +10,7 @@ mod generate;
 mod instructions;
 #[path = "exec/orders.rs"]
 mod orders;
+#[path = "exec/recorded.rs"]
+mod recorded;
 #[path = "exec/random.rs"]
 mod random;
