@@ -6,7 +6,7 @@
 
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, Program, View};
-use crate::isa::{Arg, Basis, Cost, Engine, Kind, Memory, Op};
+use crate::isa::{AluOp, Arg, Basis, Cost, Engine, Kind, Memory, Op};
 use crate::target::Target;
 
 /// The occupancy of the executing engine.
@@ -33,6 +33,7 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
     let row = inst.op.row();
     let floor = |cycles: u64| cycles.max(timing.min_ii_cycles);
     let mut weight_loads = 0;
+    let emulated = emulated_cycles(program, inst, target);
     let cycles = match row.cost {
         Cost::Elementwise => floor(one_stream(program, inst, target) * operator_factor(inst, target)),
         Cost::Activation => {
@@ -73,13 +74,62 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
         Cost::Transpose => floor(one_stream(program, inst, target)),
         Cost::Dma | Cost::DmaTranspose => 0,
     };
+    let cycles = cycles + emulated;
     let assumed =
         timing.assumed_engines.contains(&inst.engine) && !matches!(row.cost, Cost::Dma | Cost::DmaTranspose);
     Busy {
         cycles,
         weight_loads,
-        basis: if assumed { Basis::Guess } else { row.basis },
+        basis: match () {
+            _ if assumed => Basis::Guess,
+            _ if emulated > 0 => row.basis.max(Basis::Derived),
+            _ => row.basis,
+        },
     }
+}
+
+/// Streams an element of the sequence that rounds a quotient down: cast, compare, correct, and keep what is too large.
+const FLOOR_STREAMS: [u64; 5] = [1, 2, 2, 1, 2];
+
+/// Streams an element of `x - floor(x / y) * y` after the floor: a multiply and a subtract of two tiles.
+const REST_STREAMS: [u64; 2] = [2, 2];
+
+/// Cycles of an operator that no engine has, beyond those of one instruction: a division is a reciprocal of the divisor
+/// and a multiply, a remainder has the floor sequence behind it. The reciprocal of an immediate costs nothing.
+fn emulated_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
+    let timing = &target.timing;
+    let floor = |cycles: u64| cycles.max(timing.min_ii_cycles);
+    let free = |arg: &Arg| match arg {
+        Arg::View(id) => program[*id].free_count(),
+        _ => 0,
+    };
+    let mut cycles = 0;
+    for (idx, arg) in inst.args.iter().enumerate() {
+        let Arg::Alu(op) = arg else { continue };
+        if !op.facts().emulated {
+            continue;
+        }
+        // The right side stands behind its operator; an operator that stands last has it in front.
+        let right = inst.args.get(idx + 1).filter(|it| **it != Arg::Absent);
+        let reversed = matches!(inst.args.get(idx + 2), Some(Arg::Bool(true)));
+        let divisor = match right {
+            Some(_) if reversed => free(&inst.args[1]),
+            Some(right) => free(right),
+            None => free(&inst.args[idx - 1]),
+        };
+        if divisor > 0 {
+            cycles += floor(timing.reciprocal_cycles * divisor);
+        }
+        if *op != AluOp::Divide {
+            let n = one_stream(program, inst, target);
+            cycles += FLOOR_STREAMS
+                .iter()
+                .chain(&REST_STREAMS)
+                .map(|it| floor(it * n))
+                .sum::<u64>();
+        }
+    }
+    cycles
 }
 
 /// Cycles of an instruction whose reads do not compete: the slowest of its tiles.

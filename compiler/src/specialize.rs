@@ -30,8 +30,12 @@ mod layout;
 mod bind;
 mod language;
 mod create;
+mod promote;
+mod broadcast;
 mod element;
+mod composite;
 mod reduce;
+mod normalise;
 mod kernel;
 
 pub use error::{Error, Mistake};
@@ -80,8 +84,10 @@ enum Warning {
     OffsetOnView,
     /// `mask=None` or `dtype=` left from older NKI.
     OldKeyword(&'static str),
-    /// `/` and `nl.divide`.
+    /// `/`, `nl.divide`, `nl.mod`.
     NoDivider,
+    /// Tiles of different shapes, with or without partitions to be repeated.
+    Broadcast { across: bool },
     /// Integers beyond 2^24 lose bits on this engine.
     IntThroughF32,
     /// A kernel argument is written.
@@ -321,7 +327,18 @@ impl Warning {
                         span,
                         "runs as IEEE division; the cost is that of a reciprocal and a multiply",
                     )
+                    .note("a remainder costs the instructions that round the quotient down as well")
                     .help("multiply by nisa.reciprocal")
+            }
+            Warning::Broadcast { across } => {
+                let label = match across {
+                    true => "one partition is copied to all by a matmul with a row of ones",
+                    false => "the smaller tile is repeated by a stride of 0, at no cost",
+                };
+                Diagnostic::warning("broadcast", "the tiles have different shapes")
+                    .at(span, label)
+                    .note("newer NKI takes tiles of one shape, (P, 1) tiles and numbers only")
+                    .help("repeat the smaller tile with nl.broadcast_to")
             }
             Warning::IntThroughF32 => Diagnostic::warning(
                 "int-through-fp32",

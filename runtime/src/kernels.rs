@@ -111,7 +111,8 @@ pub struct Kernels {
     /// Indexed by [`nk_compiler::isa::AluOp`]; those that cannot reduce panic.
     pub reduce: [ReduceRows; ALU_OPS.len()],
     pub rsqrt: unsafe extern "C" fn(to: *mut f32, from: *const f32, n: usize),
-    pub power: unsafe extern "C" fn(to: *mut f32, a: *const f32, b: *const f32, n: usize),
+    /// `power`, `mod` and `fmod`.
+    pub binary: [unsafe extern "C" fn(to: *mut f32, a: *const f32, b: *const f32, n: usize); 3],
     pub clear_lanes: unsafe extern "C" fn(lanes: *mut f32),
     pub sum: unsafe extern "C" fn(lanes: *mut f32, from: *const f32, n: usize, phase: usize),
     pub add_lanes: unsafe extern "C" fn(register: *mut f32, lanes: *const f32) -> f32,
@@ -167,6 +168,12 @@ macro_rules! level {
                 fn power(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
                     rows::power_row(to, a, b, n)
                 }
+                fn modulo(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+                    rows::modulo_row(to, a, b, n)
+                }
+                fn fmod(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+                    rows::fmod_row(to, a, b, n)
+                }
                 fn clear_lanes(lanes: *mut f32) {
                     rows::clear_lanes(lanes)
                 }
@@ -193,9 +200,9 @@ macro_rules! level {
                 widen: table!(widen: 1 2),
                 narrow: table!(narrow: 1 2),
                 function: table!(function: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
-                reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25),
+                reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27),
                 rsqrt,
-                power,
+                binary: [power, modulo, fmod],
                 clear_lanes,
                 sum,
                 add_lanes,
@@ -240,4 +247,9 @@ pub fn rsqrt(x: f32) -> f32 {
 /// a^b with the special cases of C's `pow`.
 pub fn power(a: f32, b: f32) -> f32 {
     functions::power(a, b)
+}
+
+/// The remainder of a / b with the sign of b, as Python's `%` gives it.
+pub fn modulo(a: f32, b: f32) -> f32 {
+    functions::modulo(a, b)
 }

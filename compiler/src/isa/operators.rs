@@ -26,10 +26,12 @@ pub struct AluFacts {
     pub compares: bool,
     /// Only GpSimd computes it (the Scalar engine may, in `activation`).
     pub gpsimd_only: bool,
+    /// No engine computes it: it stands for a sequence of instructions, whose time `cost` charges.
+    pub emulated: bool,
 }
 
 macro_rules! alu_ops {
-    ($( $op:ident $name:literal $aliases:expr, $class:ident, $unary:literal, $reduces:literal, $compares:literal, $gpsimd:literal; )*) => {
+    ($( $op:ident $name:literal $aliases:expr, $class:ident, $unary:literal, $reduces:literal, $compares:literal, $gpsimd:literal $(, $emulated:ident)?; )*) => {
         /// An ALU operator of the Vector and GpSimd engines.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -39,11 +41,12 @@ macro_rules! alu_ops {
         pub const ALU_OPS: &[AluFacts] = &[ $( AluFacts {
             op: AluOp::$op, name: $name, aliases: $aliases, class: AluClass::$class,
             unary: $unary, reduces: $reduces, compares: $compares, gpsimd_only: $gpsimd,
+            emulated: [$(stringify!($emulated),)? ""].len() == 2,
         } ),* ];
     };
 }
 
-// op, name, aliases, class, unary, reduces, compares, GpSimd only
+// op, name, aliases, class, unary, reduces, compares, GpSimd only, emulated
 alu_ops! {
     Add          "add"           &[],        Arithmetic, false, true,  false, false;
     Subtract     "subtract"      &[],        Arithmetic, false, true,  false, false;
@@ -64,7 +67,9 @@ alu_ops! {
     Abs          "abs"           &[],        Arithmetic, true,  false, false, false;
     Rsqrt        "rsqrt"         &[],        Arithmetic, true,  false, false, true;
     Reciprocal   "reciprocal"    &[],        Arithmetic, true,  false, false, false;
-    Divide       "divide"        &[],        Arithmetic, false, false, false, false;
+    Divide       "divide"        &["true_divide"], Arithmetic, false, false, false, false, emulated;
+    Mod          "mod"           &["remainder"],   Arithmetic, false, false, false, false, emulated;
+    Fmod         "fmod"          &[],        Arithmetic, false, false, false, false, emulated;
     BitwiseNot   "invert"        &["bitwise_not"], Bits, true,  false, false, false;
     BitwiseAnd   "bitwise_and"   &[],        Bits,       false, true,  false, false;
     BitwiseOr    "bitwise_or"    &[],        Bits,       false, true,  false, false;

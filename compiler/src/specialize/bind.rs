@@ -65,6 +65,12 @@ impl Evaluator<'_> {
         {
             self.warn(Warning::WritesArgument, span);
         }
+        if args
+            .iter()
+            .any(|it| matches!(it, Arg::Alu(op) if op.facts().emulated))
+        {
+            self.warn(Warning::NoDivider, span);
+        }
         let loc = Some(self.here(span));
         Ok(self.program.add_inst(Inst {
             op,

@@ -5,17 +5,19 @@
 
 use super::builtins::required;
 use super::call::unexpected;
+use super::create::shape_of;
 use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
 use super::index::tensor_value;
-use super::tensor::{Creation, axis, int, int_list};
+use super::reduce::REDUCTIONS;
+use super::tensor::{Creation, axis, int};
 use super::value::{Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
 use crate::host::HostDtype;
 use crate::ir::Role;
-use crate::isa::{Accumulate, AluOp, Arg, Engine, MAX_ARGS, Memory, Op};
+use crate::isa::{Accumulate, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -25,10 +27,13 @@ pub const NAMES: &[&str] = &[
     "all",
     "broadcast_to",
     "cast",
+    "ceil",
     "copy",
+    "cos",
     "ds",
     "empty_like",
     "expand_dims",
+    "floor",
     "full",
     "full_like",
     "is_hbm",
@@ -52,11 +57,14 @@ pub const NAMES: &[&str] = &[
     "range",
     "rms_norm",
     "sequential_range",
+    "sin",
     "softmax",
     "static_range",
     "store",
     "sum",
+    "tan",
     "transpose",
+    "trunc",
     "var",
     "where",
     "zeros",
@@ -170,11 +178,20 @@ impl Evaluator<'_> {
                 self.copied(&x, dtype, span).map(tensor_value)
             }
             "negative" => {
-                let [x, dtype] = args.bind("nl.negative", ["x", "dtype"], 1)?;
-                let minus = Value::Float(-1.0);
-                self.element_wise(AluOp::Multiply, &required(x), &minus, dtype, span)
+                let [x, dtype, mask] = args.bind("nl.negative", ["x", "dtype", "mask"], 1)?;
+                self.no_mask(mask, span)?;
+                self.negative(&required(x), dtype, span)
             }
-            "sum" | "max" | "min" | "prod" | "mean" | "var" | "all" => self.reduction(name, args),
+            "floor" | "ceil" | "trunc" => {
+                let [x, dtype, mask] = args.bind(&format!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
+                self.no_mask(mask, span)?;
+                self.rounded(name, &required(x), dtype, span)
+            }
+            "sin" | "cos" | "tan" => {
+                let [x, dtype, mask] = args.bind(&format!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
+                self.no_mask(mask, span)?;
+                self.trigonometric(name, &required(x), dtype, span)
+            }
             "softmax" => self.softmax(args),
             "rms_norm" => self.rms_norm(args),
             "where" => self.select_where(args),
@@ -190,10 +207,11 @@ impl Evaluator<'_> {
             }
             "matmul" => self.matmul(args),
             "broadcast_to" => {
-                let [x, shape] = args.bind("nl.broadcast_to", ["x", "shape"], 2)?;
+                let [x, shape, dtype] = args.bind("nl.broadcast_to", ["x", "shape", "dtype"], 2)?;
                 let x = self.tile(&required(x), "nl.broadcast_to", span)?;
-                let view = layout::broadcast_to(&x, &int_list(&required(shape), "shape", span)?, span)?;
-                self.copied(&view, x.view.dtype, span).map(tensor_value)
+                let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
+                let shape = shape_of(&required(shape), span)?;
+                self.broadcast_copy(&x, &shape, dtype, span).map(tensor_value)
             }
             "expand_dims" => {
                 let [x, at] = args.bind("nl.expand_dims", ["x", "axis"], 2)?;
@@ -201,7 +219,10 @@ impl Evaluator<'_> {
                 let at = axis(&required(at), x.view.dims().len() + 1, span)?;
                 layout::expand_dim(&x, at, span).map(tensor_value)
             }
-            _ => self.operator_function(name, args),
+            _ => match REDUCTIONS.iter().find(|it| it.0 == name) {
+                Some((_, op)) => self.reduction(name, *op, args),
+                None => self.operator_function(name, args),
+            },
         }
     }
 
@@ -237,11 +258,33 @@ impl Evaluator<'_> {
         self.put(Op::DmaCopy, &args, span)
     }
 
+    /// `nl.broadcast_to`: a tile that holds every repeated element.
+    fn broadcast_copy(&mut self, x: &Tensor, shape: &[u32], dtype: Dtype, span: Span) -> Result<Tensor> {
+        if x.view.dims().len() != shape.len() {
+            let message = format!(
+                "nl.broadcast_to keeps the number of dimensions: {} is not {}",
+                shape.len(),
+                x.view.dims().len()
+            );
+            return Err(Error::value_error(message, span));
+        }
+        let n_views = self.program.buffers.len();
+        let repeated = self.repeated(x, shape, span)?;
+        let is_fresh = repeated.buffer().index() >= n_views && layout::is_contiguous(&repeated);
+        if (is_fresh || repeated.view == x.view) && repeated.view.dtype == dtype && x.is_on_chip() {
+            return Ok(repeated);
+        }
+        self.copied(&repeated, dtype, span)
+    }
+
     fn matmul(&mut self, args: CallArgs) -> Result<Value> {
         let span = args.span;
-        let [x, y, transpose_x] = args.bind("nl.matmul", ["x", "y", "transpose_x"], 2)?;
+        let [x, y, transpose_x, mask] = args.bind("nl.matmul", ["x", "y", "transpose_x", "mask"], 2)?;
+        self.no_mask(mask, span)?;
         let x = self.tile(&required(x), "nl.matmul", span)?;
         let y = self.tile(&required(y), "nl.matmul", span)?;
+        // The Tensor engine reads SBUF only.
+        let (x, y) = (self.in_sbuf(&x, span)?, self.in_sbuf(&y, span)?);
         let stationary = if transpose_x.is_some_and(|it| it.truth()) {
             x
         } else {

@@ -479,3 +479,13 @@ pub fn power(a: f32, b: f32) -> f32 {
     let log = exponent.mul_add(std::f64::consts::LN_2, s * (s * s).polynomial(LOG));
     One::narrow(f64::from(sign) * exp_f64(f64::from(b) * log, EXP_LONG))
 }
+
+/// The remainder of a / b with the sign of b. That of C's `fmod` is exact; adding b to it rounds once.
+#[inline(always)]
+pub fn modulo(a: f32, b: f32) -> f32 {
+    let rest = a % b;
+    if rest == 0.0 {
+        return 0f32.copysign(b);
+    }
+    if (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+}

@@ -4,7 +4,7 @@
 //! row exactly, otherwise rows of a call do not overlap.
 
 use super::convert::NAN;
-use super::functions::{apply, power, rsqrt};
+use super::functions::{apply, modulo, power, rsqrt};
 use super::lanes::{Lanes, Vector};
 use nk_compiler::isa::{ACT_FNS, ALU_OPS, AluOp};
 
@@ -64,6 +64,36 @@ pub unsafe fn power_row(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
         unsafe {
             let value = power(a.add(idx).read_unaligned(), b.add(idx).read_unaligned());
             to.add(idx).write_unaligned(value.canonical(NAN));
+        }
+    }
+}
+
+/// The remainder of each pair of values, with the sign of the second.
+///
+/// # Safety
+/// The rows hold `n` values; `to` may be one of the others.
+#[inline(always)]
+pub unsafe fn modulo_row(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+    for idx in 0..n {
+        // SAFETY: the index is below `n`.
+        unsafe {
+            let (x, y) = (a.add(idx).read_unaligned(), b.add(idx).read_unaligned());
+            to.add(idx).write_unaligned((modulo(x, y)).canonical(NAN));
+        }
+    }
+}
+
+/// The remainder of each pair of values, with the sign of the first.
+///
+/// # Safety
+/// The rows hold `n` values; `to` may be one of the others.
+#[inline(always)]
+pub unsafe fn fmod_row(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+    for idx in 0..n {
+        // SAFETY: the index is below `n`.
+        unsafe {
+            let (x, y) = (a.add(idx).read_unaligned(), b.add(idx).read_unaligned());
+            to.add(idx).write_unaligned((x % y).canonical(NAN));
         }
     }
 }

@@ -17,7 +17,7 @@ pub fn converts_inline(dtype: Dtype) -> bool {
 
 /// Whether an operator has a row kernel instead of inline code.
 pub fn has_row_kernel(op: AluOp) -> bool {
-    matches!(op, AluOp::Power | AluOp::Rsqrt)
+    matches!(op, AluOp::Power | AluOp::Rsqrt | AluOp::Mod | AluOp::Fmod)
 }
 
 /// Elements of 32 bits as f32.
@@ -120,7 +120,7 @@ pub fn arithmetic(emitter: &mut Emitter, op: AluOp, x: Value, y: Value) -> Value
             let one = emitter.float(1.0);
             emitter.b.ins().fdiv(one, x)
         }
-        AluOp::Power | AluOp::Rsqrt => panic!("the operator has a row kernel"),
+        AluOp::Power | AluOp::Rsqrt | AluOp::Mod | AluOp::Fmod => panic!("the operator has a row kernel"),
         AluOp::BitwiseNot
         | AluOp::BitwiseAnd
         | AluOp::BitwiseOr

@@ -20,10 +20,19 @@ pub enum Helper {
     Function(ActFn),
     Reduce(AluOp),
     Rsqrt,
-    Power,
+    /// One of [`BINARIES`].
+    Binary(AluOp),
     ClearLanes,
     Sum,
     AddLanes,
+}
+
+/// Binary operators with a row kernel, in the order of [`Kernels::binary`].
+const BINARIES: [AluOp; 3] = [AluOp::Power, AluOp::Mod, AluOp::Fmod];
+
+fn binary(op: AluOp) -> usize {
+    let position = BINARIES.iter().position(|it| *it == op);
+    position.expect("only operators with a row kernel get here")
 }
 
 impl Helper {
@@ -40,7 +49,8 @@ impl Helper {
         ]);
         all.extend(ACT_FNS.iter().map(|it| Helper::Function(it.op)));
         all.extend(ALU_OPS.iter().map(|it| Helper::Reduce(it.op)));
-        all.extend([Helper::Rsqrt, Helper::Power]);
+        all.push(Helper::Rsqrt);
+        all.extend(BINARIES.map(Helper::Binary));
         all.extend([Helper::ClearLanes, Helper::Sum, Helper::AddLanes]);
         all
     }
@@ -59,10 +69,10 @@ impl Helper {
             Helper::Function(function) => functions + function as u32,
             Helper::Reduce(op) => reductions + op as u32,
             Helper::Rsqrt => others,
-            Helper::Power => others + 1,
-            Helper::ClearLanes => others + 2,
-            Helper::Sum => others + 3,
-            Helper::AddLanes => others + 4,
+            Helper::Binary(op) => others + 1 + binary(op) as u32,
+            Helper::ClearLanes => others + 4,
+            Helper::Sum => others + 5,
+            Helper::AddLanes => others + 6,
         }
     }
 
@@ -76,7 +86,7 @@ impl Helper {
             Helper::Function(function) => format!("function_{}", function.name()),
             Helper::Reduce(op) => format!("reduce_{}", op.name()),
             Helper::Rsqrt => "rsqrt".into(),
-            Helper::Power => "power".into(),
+            Helper::Binary(op) => op.name().into(),
             Helper::ClearLanes => "clear_lanes".into(),
             Helper::Sum => "sum".into(),
             Helper::AddLanes => "add_lanes".into(),
@@ -89,7 +99,7 @@ impl Helper {
                 (&[I64, I64, I64], &[])
             }
             Helper::Function(_) => (&[I64, I64, I64, F32, F32], &[]),
-            Helper::Reduce(_) | Helper::Power | Helper::Sum => (&[I64, I64, I64, I64], &[]),
+            Helper::Reduce(_) | Helper::Binary(_) | Helper::Sum => (&[I64, I64, I64, I64], &[]),
             Helper::ClearLanes => (&[I64], &[]),
             Helper::AddLanes => (&[I64, I64], &[F32]),
         };
@@ -112,7 +122,7 @@ impl Helper {
             Helper::Function(function) => kernels.function[function as usize] as *const u8,
             Helper::Reduce(op) => kernels.reduce[op as usize] as *const u8,
             Helper::Rsqrt => kernels.rsqrt as *const u8,
-            Helper::Power => kernels.power as *const u8,
+            Helper::Binary(op) => kernels.binary[binary(op)] as *const u8,
             Helper::ClearLanes => kernels.clear_lanes as *const u8,
             Helper::Sum => kernels.sum as *const u8,
             Helper::AddLanes => kernels.add_lanes as *const u8,

@@ -40,6 +40,8 @@ pub fn arithmetic(op: AluOp, a: f32, b: f32) -> f32 {
         AluOp::Rsqrt => kernels::rsqrt(a),
         AluOp::Reciprocal => 1.0 / a,
         AluOp::Divide => a / b,
+        AluOp::Mod => kernels::modulo(a, b),
+        AluOp::Fmod => a % b,
         AluOp::BitwiseNot
         | AluOp::BitwiseAnd
         | AluOp::BitwiseOr
@@ -95,7 +97,9 @@ pub fn bits(op: AluOp, a: u32, b: u32, width: u32) -> u32 {
         | AluOp::Abs
         | AluOp::Rsqrt
         | AluOp::Reciprocal
-        | AluOp::Divide => panic!("a verified instruction does not mix bit and arithmetic operators"),
+        | AluOp::Divide
+        | AluOp::Mod
+        | AluOp::Fmod => panic!("a verified instruction does not mix bit and arithmetic operators"),
     };
     result & mask
 }

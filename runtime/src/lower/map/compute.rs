@@ -150,15 +150,15 @@ fn row_kernel(emitter: &mut Emitter, row: &Row, operands: &[Operand], step: &Ste
         (AluOp::Rsqrt, _) => {
             emitter.call(Helper::Rsqrt, &[value, value, n]);
         }
-        (AluOp::Power, Some(source)) => {
+        (op, Some(source)) => {
             let other = materialise(emitter, row, &operands[source..=source], &[]);
             let (a, b) = if step.reverse {
                 (other, value)
             } else {
                 (value, other)
             };
-            emitter.call(Helper::Power, &[value, a, b, n]);
+            emitter.call(Helper::Binary(op), &[value, a, b, n]);
         }
-        _ => panic!("only power and rsqrt have row kernels"),
+        _ => panic!("only rsqrt is unary among the operators with row kernels"),
     }
 }
