@@ -12,7 +12,7 @@ use nk_compiler::text::Directive;
 use nk_compiler::{Compiled, complete, lex, target, text};
 use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
 use nk_runtime::tensor::{Tensor, Tolerance};
-use nk_runtime::{Emulator, Machine};
+use nk_runtime::{Emulator, Machine, Rounding};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -69,6 +69,7 @@ fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
     RunOptions {
         order,
         emulator,
+        rounding: Rounding::Nearest,
         out: None,
         expectations: Vec::new(),
         tolerance,

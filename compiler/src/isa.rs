@@ -347,7 +347,7 @@ pub const REDUCE_CMDS: &[(ReduceCmd, &str)] = &[
 /// The most operands a row has.
 pub const MAX_ARGS: usize = 10;
 
-pub use operators::{ACT_FNS, ALU_OPS, ActFacts, ActFn, ActTable, AluClass, AluFacts, AluOp};
+pub use operators::{ACT_FNS, ALU_OPS, ActFacts, ActFn, ActTable, AluClass, AluFacts, AluOp, Range};
 pub use table::{Op, ROWS};
 
 impl Op {

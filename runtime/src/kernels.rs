@@ -90,6 +90,11 @@ impl Level {
 pub type LoadRow = unsafe extern "C" fn(to: *mut f32, from: *const u8, n: usize);
 /// A row of elements from a row of f32.
 pub type StoreRow = unsafe extern "C" fn(to: *mut u8, from: *const f32, n: usize);
+/// The same with random rounding: `key` is the instruction's, and the elements are numbered from `index` on.
+pub type StoreRandomRow = unsafe extern "C" fn(to: *mut u8, from: *const f32, n: usize, key: u64, index: u64);
+/// How many values times `scale` plus `bias` lie outside of a function's range.
+pub type OutsideRow =
+    unsafe extern "C" fn(counter: *mut u64, from: *const f32, n: usize, scale: f32, bias: f32);
 /// A function of each value times `scale` plus `bias`.
 pub type FunctionRow = unsafe extern "C" fn(to: *mut f32, from: *const f32, n: usize, scale: f32, bias: f32);
 /// A reduction of each of some rows of `n` words.
@@ -103,11 +108,13 @@ pub struct Kernels {
     /// Indexed by [`nk_compiler::dtype::Dtype`].
     pub load: [LoadRow; DTYPES.len()],
     pub store: [StoreRow; DTYPES.len()],
+    pub store_random: [StoreRandomRow; DTYPES.len()],
     /// Words from elements of one and two bytes, and back.
     pub widen: [unsafe extern "C" fn(to: *mut u32, from: *const u8, n: usize); 2],
     pub narrow: [unsafe extern "C" fn(to: *mut u8, from: *const u32, n: usize); 2],
     /// Indexed by [`ActFn`].
     pub function: [FunctionRow; ACT_FNS.len()],
+    pub outside: [OutsideRow; ACT_FNS.len()],
     /// Indexed by [`nk_compiler::isa::AluOp`]; those that cannot reduce panic.
     pub reduce: [ReduceRows; ALU_OPS.len()],
     pub rsqrt: unsafe extern "C" fn(to: *mut f32, from: *const f32, n: usize),
@@ -141,6 +148,12 @@ macro_rules! level {
                 }
                 fn store<const D: u8>(to: *mut u8, from: *const f32, n: usize) {
                     convert::store_row::<$lanes, D>(to, from, n)
+                }
+                fn store_random<const D: u8>(to: *mut u8, from: *const f32, n: usize, key: u64, index: u64) {
+                    convert::store_random_row::<$lanes, D>(to, from, n, key, index)
+                }
+                fn outside<const F: u8>(counter: *mut u64, from: *const f32, n: usize, scale: f32, bias: f32) {
+                    rows::outside_row::<F>(counter, from, n, scale, bias)
                 }
                 fn function<const F: u8>(to: *mut f32, from: *const f32, n: usize, scale: f32, bias: f32) {
                     rows::function_row::<$lanes, F>(to, from, n, scale, bias)
@@ -197,9 +210,11 @@ macro_rules! level {
             pub static KERNELS: Kernels = Kernels {
                 load: table!(load: 0 1 2 3 4 5 6 7 8 9 10 11 12 13),
                 store: table!(store: 0 1 2 3 4 5 6 7 8 9 10 11 12 13),
+                store_random: table!(store_random: 0 1 2 3 4 5 6 7 8 9 10 11 12 13),
                 widen: table!(widen: 1 2),
                 narrow: table!(narrow: 1 2),
                 function: table!(function: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
+                outside: table!(outside: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
                 reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27),
                 rsqrt,
                 binary: [power, modulo, fmod],

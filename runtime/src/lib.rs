@@ -15,4 +15,5 @@ pub mod session;
 pub mod report;
 
 pub use kernels::{LEVELS, Level};
-pub use machine::{Emulator, Machine, Stats, clif};
+pub use machine::{Emulator, Execution, Machine, Stats, clif};
+pub use reference::rounding::Rounding;

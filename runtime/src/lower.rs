@@ -21,8 +21,9 @@ mod row;
 
 use crate::access::{Access, Axis};
 use crate::kernels::{Bulk, Identity, MatrixProduct};
-use crate::memory::{Layout, padded};
+use crate::memory::{Layout, counts, padded};
 use crate::reference::permute;
+use crate::reference::rounding::{self, Rounding};
 use cranelift::codegen::isa::TargetFrontendConfig;
 use cranelift::prelude::FunctionBuilder;
 use nest::Loop;
@@ -94,7 +95,13 @@ enum StagedRows {
 const BULK: i64 = 64;
 
 /// Makes the table of a program. `accesses` are its views, resolved.
-pub fn lower(program: &Program, accesses: &[Access], first: &FirstWrites, layout: &Layout) -> Table {
+pub fn lower(
+    program: &Program,
+    accesses: &[Access],
+    first: &FirstWrites,
+    layout: &Layout,
+    rounding: Rounding,
+) -> Table {
     let mut lowering = Lowering {
         program,
         accesses,
@@ -102,6 +109,8 @@ pub fn lower(program: &Program, accesses: &[Access], first: &FirstWrites, layout
         table: Table::default(),
         ids: FxHashMap::default(),
         staged: 0,
+        n_counting: 0,
+        random: None,
         name: "",
     };
     let mut firsts = first.ranges.iter().peekable();
@@ -110,7 +119,11 @@ pub fn lower(program: &Program, accesses: &[Access], first: &FirstWrites, layout
         let first = firsts.next_if(|it| it.0 == id).map_or(&[][..], |it| &it.1);
         lowering.staged = 0;
         lowering.name = inst.op.name();
+        if let Rounding::Stochastic { seed } = rounding {
+            lowering.random = Some(rounding::key(seed, id));
+        }
         lowering.inst(inst, first);
+        lowering.n_counting += u64::from(counts(inst));
         let end = lowering.table.calls.len();
         lowering.table.spans.push(start..end);
     }
@@ -125,6 +138,10 @@ struct Lowering<'a> {
     ids: FxHashMap<Class, usize>,
     /// Bytes of the stage window that the instruction at hand uses.
     staged: u64,
+    /// Instructions so far that have a counter.
+    n_counting: u64,
+    /// What stochastic rounding starts from for the instruction at hand; `None` rounds to nearest.
+    random: Option<u64>,
     name: &'static str,
 }
 
@@ -250,6 +267,7 @@ impl<'a> Lowering<'a> {
             self.convert_apart(&middle, src);
             return self.move_elements(dst, &middle);
         };
+        let key = self.random.filter(|_| rounding::applies(dst.dtype));
         let map = map::Map {
             partitions: 1,
             loops,
@@ -260,8 +278,11 @@ impl<'a> Lowering<'a> {
                 pitch: 0,
             }],
             body: map::Body::Cast,
+            is_random: key.is_some(),
         };
-        self.code(Class::Map(map), &[dst.start, src.start]);
+        let mut args = vec![dst.start, src.start];
+        args.extend(key);
+        self.code(Class::Map(map), &args);
     }
 
     /// Moves elements between views that share no byte.

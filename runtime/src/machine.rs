@@ -6,7 +6,8 @@ use crate::access::Access;
 use crate::jit::{self, Compiled};
 use crate::kernels::Level;
 use crate::lower;
-use crate::memory::{Layout, Memory};
+use crate::memory::{Layout, Memory, counts};
+use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
 use nk_compiler::ir::{BufferId, FirstWrite, FirstWrites, InstId, Placement, Program, Region, View};
 use nk_compiler::isa::Memory as Space;
@@ -23,10 +24,32 @@ pub enum Emulator {
     Reference,
 }
 
+/// How a program is executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution {
+    pub emulator: Emulator,
+    /// Whose row kernels are used; the CPU must have its instructions.
+    pub level: Level,
+    pub rounding: Rounding,
+}
+
+impl Execution {
+    /// An emulator with the CPU's best row kernels, rounding to nearest.
+    pub fn new(emulator: Emulator) -> Execution {
+        Execution {
+            emulator,
+            level: Level::detect(),
+            rounding: Rounding::Nearest,
+        }
+    }
+}
+
 /// One core with a loaded program.
 #[derive(Debug)]
 pub struct Machine {
     memory: Memory,
+    /// The instructions that count inputs outside of their function's range, ascending.
+    counting: Vec<InstId>,
     /// The elements of each buffer in row-major order.
     buffers: Vec<Access>,
     code: Code,
@@ -54,6 +77,7 @@ struct Plain {
     program: Program,
     accesses: Vec<Access>,
     first: FxHashMap<InstId, Vec<FirstWrite>>,
+    rounding: Rounding,
 }
 
 impl Machine {
@@ -67,17 +91,16 @@ impl Machine {
         target: &'static Target,
         emulator: Emulator,
     ) -> Machine {
-        Machine::load_at(program, placement, first, target, emulator, Level::detect())
+        Machine::load_with(program, placement, first, target, Execution::new(emulator))
     }
 
-    /// [`Machine::load`] with the row kernels of a given level, which the CPU must have.
-    pub fn load_at(
+    /// [`Machine::load`] with everything that can be chosen.
+    pub fn load_with(
         program: &Program,
         placement: &Placement,
         first: &FirstWrites,
         target: &'static Target,
-        emulator: Emulator,
-        level: Level,
+        execution: Execution,
     ) -> Machine {
         let started = Instant::now();
         let layout = Layout::new(program, placement, target);
@@ -91,11 +114,12 @@ impl Machine {
         let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
         let mut stats = Stats::default();
         let mut stage_bytes = 0;
-        let code = match emulator {
+        let counting = program.iter().filter(|it| counts(it.1)).map(|it| it.0);
+        let code = match execution.emulator {
             Emulator::Jit => {
-                let table = lower::lower(program, &accesses, first, &layout);
+                let table = lower::lower(program, &accesses, first, &layout, execution.rounding);
                 stage_bytes = table.stage_bytes;
-                let compiled = jit::compile(table, &layout, level);
+                let compiled = jit::compile(table, &layout, execution.level);
                 stats.n_classes = compiled.n_classes();
                 stats.code_bytes = compiled.code_bytes;
                 Code::Jit(Box::new(compiled))
@@ -104,6 +128,7 @@ impl Machine {
                 program: program.clone(),
                 accesses,
                 first: first.ranges.iter().cloned().collect(),
+                rounding: execution.rounding,
             })),
         };
         stats.load_time = started.elapsed();
@@ -112,6 +137,7 @@ impl Machine {
         poison(&mut memory, program, placement, Space::Psum);
         Machine {
             memory,
+            counting: counting.collect(),
             buffers,
             code,
             stats,
@@ -145,18 +171,33 @@ impl Machine {
             .collect()
     }
 
+    /// The instructions that were given inputs outside of their function's range, with how many in all runs.
+    pub fn out_of_range(&self) -> Vec<(InstId, u64)> {
+        let counts = self.counting.iter().enumerate();
+        let counts = counts.map(|(number, id)| (*id, self.memory.counter(number as u64)));
+        counts.filter(|it| it.1 > 0).collect()
+    }
+
     /// Executes instructions in the order given, which must be a legal one: program order, or any that respects the
     /// schedule's semaphores.
     pub fn run(&mut self, order: &[InstId]) {
         match &mut self.code {
             Code::Jit(compiled) => compiled.run(&mut self.memory, order),
             Code::Reference(plain) => {
+                let counters = self.memory.layout.counters;
                 let mut core = Core {
                     memory: &mut self.memory,
                     program: &plain.program,
                     accesses: &plain.accesses,
+                    random: None,
+                    counter: None,
                 };
                 for id in order {
+                    if let Rounding::Stochastic { seed } = plain.rounding {
+                        core.random = Some(rounding::key(seed, *id));
+                    }
+                    let number = self.counting.binary_search(id).ok();
+                    core.counter = number.map(|it| counters + it as u64 * 8);
                     let first = plain.first.get(id).map_or(&[][..], |it| it);
                     reference::execute(&mut core, &plain.program[*id], first);
                 }
@@ -175,7 +216,8 @@ pub fn clif(
     let layout = Layout::new(program, placement, target);
     let resolve = |view: &View| Access::new(program, placement, &layout, view);
     let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
-    jit::text(&lower::lower(program, &accesses, first, &layout), &layout)
+    let table = lower::lower(program, &accesses, first, &layout, Rounding::Nearest);
+    jit::text(&table, &layout)
 }
 
 /// The start of each row of a whole buffer, and the bytes of a row: a partition on chip, everything in HBM.

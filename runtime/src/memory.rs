@@ -6,8 +6,8 @@
 //! memory of the host. Partitions are not spaced at their natural power-of-two-like pitch, which would map all of them
 //! onto the same cache sets, but at an odd number of cache lines.
 
-use nk_compiler::ir::{Placement, Program, Region};
-use nk_compiler::isa::Memory as Space;
+use nk_compiler::ir::{Inst, Placement, Program, Region};
+use nk_compiler::isa::{Arg, Memory as Space, Range};
 use nk_compiler::target::Target;
 
 /// Bytes of a cache line.
@@ -32,6 +32,9 @@ pub struct Layout {
     pub row_pitch: u64,
     /// One f32 register per partition, of the Scalar engine.
     pub accumulators: u64,
+    /// One 64-bit counter per instruction whose function has a bounded range.
+    pub counters: u64,
+    pub n_counters: u64,
     pub sbuf: u64,
     pub sbuf_pitch: u64,
     pub psum: u64,
@@ -53,6 +56,14 @@ fn next_window(end: u64) -> u64 {
     (end + GUARD).next_multiple_of(PAGE)
 }
 
+/// Whether an instruction applies a function whose tables on the hardware do not cover every number, so that inputs outside
+/// are counted.
+pub fn counts(inst: &Inst) -> bool {
+    inst.args
+        .iter()
+        .any(|it| matches!(it, Arg::Act(function) if function.facts().valid != Range::ALL))
+}
+
 impl Layout {
     pub fn new(program: &Program, placement: &Placement, target: &Target) -> Layout {
         let partitions = u64::from(target.partitions);
@@ -61,7 +72,9 @@ impl Layout {
         let psum_pitch = padded(u64::from(target.psum_partition_bytes));
         let rows = EDGE_GUARD;
         let accumulators = next_window(rows + SCRATCH_ROWS * row_pitch);
-        let sbuf = next_window(accumulators + partitions * 4);
+        let counters = next_window(accumulators + partitions * 4);
+        let n_counters = program.insts.iter().filter(|it| counts(it)).count() as u64;
+        let sbuf = next_window(counters + n_counters * 8);
         let psum = next_window(sbuf + partitions * sbuf_pitch);
         let hbm = next_window(psum + partitions * psum_pitch);
         let ends = program
@@ -78,6 +91,8 @@ impl Layout {
             rows,
             row_pitch,
             accumulators,
+            counters,
+            n_counters,
             sbuf,
             sbuf_pitch,
             psum,
@@ -128,6 +143,7 @@ impl Memory {
         let windows = vec![
             (layout.rows, layout.rows + SCRATCH_ROWS * layout.row_pitch),
             (layout.accumulators, layout.accumulators + partitions * 4),
+            (layout.counters, layout.counters + layout.n_counters * 8),
             (layout.sbuf, layout.sbuf + partitions * layout.sbuf_pitch),
             (layout.psum, layout.psum + partitions * layout.psum_pitch),
             (layout.hbm, layout.hbm + layout.hbm_bytes),
@@ -173,6 +189,18 @@ impl Memory {
         self.check(offset, len);
         // SAFETY: as in `bytes`, and `&mut self` makes the slice the only access.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), len as usize) }
+    }
+
+    /// Adds to a counter.
+    pub fn count(&mut self, offset: u64, n: u64) {
+        let (words, _) = self.bytes_mut(offset, 8).as_chunks_mut::<8>();
+        words[0] = u64::from_le_bytes(words[0]).wrapping_add(n).to_le_bytes();
+    }
+
+    /// The counter with a number.
+    pub fn counter(&self, number: u64) -> u64 {
+        let (words, _) = self.bytes(self.layout.counters + number * 8, 8).as_chunks::<8>();
+        u64::from_le_bytes(words[0])
     }
 
     /// Reads `size` bytes (at most four) as a little-endian word.

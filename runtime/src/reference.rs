@@ -5,6 +5,7 @@
 //! leaves open are made in this module and its children, and nowhere else.
 
 pub mod cast;
+pub mod rounding;
 pub mod alu;
 mod elementwise;
 mod scalar;
@@ -12,7 +13,7 @@ mod matrix;
 
 use crate::access::Access;
 use crate::memory::Memory;
-use cast::{convert, decode, encode};
+use cast::{decode, encode};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{FirstWrite, Inst, Program};
 use nk_compiler::isa::{AluClass, AluOp, Arg, MAX_ARGS, Op, ReduceCmd};
@@ -23,6 +24,10 @@ pub struct Core<'a> {
     pub program: &'a Program,
     /// Every view of the program, resolved.
     pub accesses: &'a [Access],
+    /// What stochastic rounding starts from for the instruction at hand; `None` rounds to nearest.
+    pub random: Option<u64>,
+    /// Where inputs outside of a function's range are counted, if the instruction has such a function.
+    pub counter: Option<u64>,
 }
 
 /// The elements of a view as raw bits, in access order.
@@ -196,16 +201,30 @@ impl Core<'_> {
 
     /// Casts computed values to the destination's dtype and writes them.
     fn write_values(&mut self, arg: &Arg, values: impl IntoIterator<Item = f32>) {
+        self.write_values_from(arg, values, 0);
+    }
+
+    /// The same for elements that are numbered from `first` on in stochastic rounding.
+    fn write_values_from(&mut self, arg: &Arg, values: impl IntoIterator<Item = f32>, first: u64) {
         let dtype = self.access(arg).dtype;
-        let raw: Vec<u32> = values.into_iter().map(|it| encode(dtype, it)).collect();
+        let element = |(index, value): (u64, f32)| match self.random {
+            Some(key) if rounding::applies(dtype) => {
+                cast::encode_random(dtype, value, rounding::bits(key, index))
+            }
+            _ => encode(dtype, value),
+        };
+        let raw: Vec<u32> = (first..).zip(values).map(element).collect();
         self.write(arg, raw);
     }
 }
 
 fn copy(core: &mut Core, args: &Args) {
     let src = core.tile(&args[1]);
-    let to = core.access(&args[0]).dtype;
-    core.write(&args[0], src.raw.iter().map(|&it| convert(src.dtype, to, it)));
+    if core.access(&args[0]).dtype == src.dtype {
+        core.write(&args[0], src.raw);
+    } else {
+        core.write_values(&args[0], (0..src.raw.len()).map(|it| src.value(it)));
+    }
 }
 
 fn dma_transpose(core: &mut Core, args: &Args) {

@@ -2,6 +2,7 @@
 //!
 //! Takes outcomes, gives strings. Keeps three words apart: emulated values, modelled time, wall time.
 
+use crate::Rounding;
 use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
@@ -25,6 +26,9 @@ pub fn run_text(outcome: &Outcome, target: &Target) -> String {
     }
     for check in &outcome.checks {
         line(&mut out, "check", &check_text(check));
+    }
+    if let Rounding::Stochastic { seed } = outcome.rounding {
+        line(&mut out, "rounding", &format!("stochastic, seed {seed}"));
     }
     modelled_text(&mut out, &outcome.modelled, target);
     line(&mut out, "wall", &wall_text(&outcome.wall));
@@ -206,6 +210,10 @@ pub fn run_json(outcome: &Outcome) -> Value {
         "io_ms": millis(outcome.wall.io),
         "check_ms": millis(outcome.wall.check),
         "seed": outcome.seed,
+        "stochastic_rounding": match outcome.rounding {
+            Rounding::Nearest => None,
+            Rounding::Stochastic { seed } => Some(seed),
+        },
     })
 }
 

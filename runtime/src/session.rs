@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod files;
+mod outside;
 mod run;
 
 pub use arguments::json_args;

@@ -8,9 +8,13 @@ mod golden;
 mod generate;
 #[path = "exec/instructions.rs"]
 mod instructions;
+#[path = "exec/functions.rs"]
+mod functions;
 #[path = "exec/orders.rs"]
 mod orders;
 #[path = "exec/recorded.rs"]
 mod recorded;
+#[path = "exec/rounding.rs"]
+mod rounding;
 #[path = "exec/random.rs"]
 mod random;

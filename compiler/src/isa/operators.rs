@@ -113,12 +113,58 @@ pub struct ActFacts {
     pub op: ActFn,
     pub name: &'static str,
     pub table: ActTable,
-    /// Inputs outside are garbage by contract.
-    pub valid: (f32, f32),
+    /// What the tables of the hardware cover; outputs for other inputs are garbage by contract.
+    pub valid: Range,
+}
+
+/// Inputs from `low` to `high` whose magnitude is at least `smallest`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    pub low: f32,
+    pub high: f32,
+    pub smallest: f32,
+}
+
+impl Range {
+    pub const ALL: Range = Range::between(f32::NEG_INFINITY, f32::INFINITY);
+
+    const fn between(low: f32, high: f32) -> Range {
+        Range {
+            low,
+            high,
+            smallest: 0.0,
+        }
+    }
+
+    const fn magnitudes(smallest: f32, largest: f32) -> Range {
+        Range {
+            low: -largest,
+            high: largest,
+            smallest,
+        }
+    }
+
+    /// Whether a number is outside; NaN, which lies nowhere, is not.
+    pub fn excludes(&self, x: f32) -> bool {
+        x < self.low || x > self.high || x.abs() < self.smallest
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (low, high) = (self.low, self.high);
+        if self.smallest > 0.0 {
+            write!(f, "±[{:e}, {high:e}]", self.smallest)
+        } else if low > 0.0 {
+            write!(f, "[{low:e}, {high:e}]")
+        } else {
+            write!(f, "[{low}, {high}]")
+        }
+    }
 }
 
 macro_rules! act_fns {
-    ($( $op:ident $name:literal $table:ident $lo:expr, $hi:expr; )*) => {
+    ($( $op:ident $name:literal $table:ident $valid:expr; )*) => {
         /// A function of the Scalar engine.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -126,40 +172,44 @@ macro_rules! act_fns {
 
         /// Every Scalar-engine function, in declaration order.
         pub const ACT_FNS: &[ActFacts] =
-            &[ $( ActFacts { op: ActFn::$op, name: $name, table: ActTable::$table, valid: ($lo, $hi) } ),* ];
+            &[ $( ActFacts { op: ActFn::$op, name: $name, table: ActTable::$table, valid: $valid } ),* ];
     };
 }
 
-const NEG: f32 = f32::NEG_INFINITY;
-const POS: f32 = f32::INFINITY;
+const ALL: Range = Range::ALL;
+
+/// 2^exponent.
+const fn two(exponent: i32) -> f32 {
+    f32::from_bits(((127 + exponent) as u32) << 23)
+}
 
 // Membership of the table sets is not published (Q29): functions are grouped by the names seen in compiled kernels.
 act_fns! {
-    Copy               "copy"                  Common         NEG, POS;
-    Square             "square"                Common         NEG, POS;
-    Abs                "abs"                   Common         NEG, POS;
-    Sign               "sign"                  Common         NEG, POS;
-    Relu               "relu"                  Common         NEG, POS;
-    Exp                "exp"                   LogExp         NEG, POS;
-    Log                "log"                   LogExp         5.421_011e-20, 1.844_674_4e19;
-    Softplus           "softplus"              LogExp         NEG, POS;
-    Sigmoid            "sigmoid"               LogExp         NEG, POS;
-    Silu               "silu"                  LogExp         NEG, POS;
-    SiluDx             "silu_dx"               LogExp         NEG, POS;
-    Tanh               "tanh"                  LogExp         NEG, POS;
-    Mish               "mish"                  LogExp         NEG, POS;
-    Gelu               "gelu"                  Gelu           NEG, POS;
-    GeluDx             "gelu_dx"               Gelu           NEG, POS;
-    GeluApprxTanh      "gelu_apprx_tanh"       Gelu           NEG, POS;
-    GeluApprxSigmoid   "gelu_apprx_sigmoid"    Gelu           NEG, POS;
-    GeluApprxSigmoidDx "gelu_apprx_sigmoid_dx" Gelu           NEG, POS;
-    Erf                "erf"                   Gelu           NEG, POS;
-    ErfDx              "erf_dx"                Gelu           NEG, POS;
-    Sin                "sin"                   Others         -std::f32::consts::PI, std::f32::consts::PI;
-    Arctan             "arctan"                Others         -std::f32::consts::FRAC_PI_2, std::f32::consts::FRAC_PI_2;
-    Sqrt               "sqrt"                  ReciprocalSqrt 1.203_706_2e-35, 3.323_07e35;
-    Rsqrt              "rsqrt"                 ReciprocalSqrt 6.462_349e-27, 1.584_563_3e29;
-    Reciprocal         "reciprocal"            Reciprocal     -4.398_046_5e12, 4.398_046_5e12;
+    Copy               "copy"                  Common         ALL;
+    Square             "square"                Common         ALL;
+    Abs                "abs"                   Common         ALL;
+    Sign               "sign"                  Common         ALL;
+    Relu               "relu"                  Common         ALL;
+    Exp                "exp"                   LogExp         ALL;
+    Log                "log"                   LogExp         Range::between(two(-64), two(64));
+    Softplus           "softplus"              LogExp         ALL;
+    Sigmoid            "sigmoid"               LogExp         ALL;
+    Silu               "silu"                  LogExp         ALL;
+    SiluDx             "silu_dx"               LogExp         ALL;
+    Tanh               "tanh"                  LogExp         ALL;
+    Mish               "mish"                  LogExp         ALL;
+    Gelu               "gelu"                  Gelu           ALL;
+    GeluDx             "gelu_dx"               Gelu           ALL;
+    GeluApprxTanh      "gelu_apprx_tanh"       Gelu           ALL;
+    GeluApprxSigmoid   "gelu_apprx_sigmoid"    Gelu           ALL;
+    GeluApprxSigmoidDx "gelu_apprx_sigmoid_dx" Gelu           ALL;
+    Erf                "erf"                   Gelu           ALL;
+    ErfDx              "erf_dx"                Gelu           ALL;
+    Sin                "sin"                   Others         Range::between(-std::f32::consts::PI, std::f32::consts::PI);
+    Arctan             "arctan"                Others         Range::between(-std::f32::consts::FRAC_PI_2, std::f32::consts::FRAC_PI_2);
+    Sqrt               "sqrt"                  ReciprocalSqrt Range::between(two(-116), two(118));
+    Rsqrt              "rsqrt"                 ReciprocalSqrt Range::between(two(-87), two(97));
+    Reciprocal         "reciprocal"            Reciprocal     Range::magnitudes(two(-42), two(42));
 }
 
 impl ActFn {

@@ -5,6 +5,7 @@
 //! them.
 
 use super::lanes::{Lanes, Vector};
+use crate::reference::rounding;
 use nk_compiler::dtype::{DTYPES, Dtype};
 use std::slice;
 
@@ -132,6 +133,73 @@ fn from_f32<const D: u8>(value: f32) -> u32 {
         Dtype::I8 => integer(number, -128.0, 127.0),
         Dtype::U8 => integer(number, 0.0, 255.0),
         Dtype::Bool => u32::from(value != 0.0),
+    }
+}
+
+/// A float of a narrower dtype, rounded up with a probability proportional to the distance; `random` is any of 2^32 numbers.
+#[inline(always)]
+fn encode_random<const E: u32, const M: u32>(value: f32, random: u32) -> u32 {
+    let bias = (1i32 << (E - 1)) - 1;
+    let infinity = ((1 << E) - 1) << M;
+    let sign = (value.to_bits() >> 31) << (E + M);
+    let magnitude = value.to_bits() & 0x7fff_ffff;
+    if magnitude > 0x7f80_0000 {
+        return infinity | 1 << (M - 1);
+    }
+    if magnitude == 0x7f80_0000 {
+        return sign | infinity;
+    }
+    let biased = magnitude >> 23;
+    let mantissa = u64::from(magnitude & 0x7f_ffff | u32::from(biased > 0) << 23);
+    let exponent = biased.max(1) as i32 - 127;
+    // Subnormals share the exponent of the smallest normal number, so more of their bits are dropped. From 63 bits on
+    // nothing ever rounds up.
+    let unit = exponent.max(1 - bias);
+    let dropped = (23 - M as i32 + unit - exponent).min(63) as u32;
+    let random = u64::from(random);
+    let random = if dropped <= 32 {
+        random >> (32 - dropped)
+    } else {
+        random << (dropped - 32)
+    };
+    let code = (((unit + bias - 1) as u32) << M) + ((mantissa + random) >> dropped) as u32;
+    sign | code.min(infinity)
+}
+
+/// A row of f32 to a float of dtype `D`, rounded at random; the row's elements are numbered from `index` on. Other dtypes
+/// are rounded as ever.
+///
+/// # Safety
+/// Both rows hold `n` elements and do not overlap.
+#[inline(always)]
+pub unsafe fn store_random_row<L: Lanes, const D: u8>(
+    to: *mut u8,
+    from: *const f32,
+    n: usize,
+    key: u64,
+    index: u64,
+) {
+    let dtype = const { DTYPES[D as usize].0 };
+    if !rounding::applies(dtype) {
+        // SAFETY: the caller's promise.
+        return unsafe { store_row::<L, D>(to, from, n) };
+    }
+    let size = dtype.size() as usize;
+    for idx in 0..n {
+        // SAFETY: the index is below `n`.
+        let value = unsafe { from.add(idx).read_unaligned() };
+        let random = rounding::bits(key, index.wrapping_add(idx as u64));
+        let word = match dtype {
+            Dtype::Tf32 => encode_random::<8, 10>(value, random) << 13,
+            Dtype::Bf16 => encode_random::<8, 7>(value, random),
+            Dtype::F16 => encode_random::<5, 10>(value, random),
+            Dtype::F8e4m3 => encode_random::<4, 3>(value, random),
+            Dtype::F8e5m2 => encode_random::<5, 2>(value, random),
+            Dtype::F8e3m4 => encode_random::<3, 4>(value, random),
+            _ => from_f32::<D>(value),
+        };
+        // SAFETY: as above, and an element has `size` bytes.
+        unsafe { std::ptr::copy_nonoverlapping(word.to_le_bytes().as_ptr(), to.add(idx * size), size) };
     }
 }
 

@@ -44,6 +44,25 @@ pub unsafe fn function_row<L: Lanes, const F: u8>(
     map_row!(L, to, from, n, x => apply::<L>(ACT_FNS[F as usize].op, x.fma(scale, bias)));
 }
 
+/// Adds to a counter how many of the values, times `scale` plus `bias`, lie outside of the range of `ACT_FNS[F]`.
+///
+/// # Safety
+/// The row holds `n` values, and the counter is accessible.
+#[inline(always)]
+pub unsafe fn outside_row<const F: u8>(counter: *mut u64, from: *const f32, n: usize, scale: f32, bias: f32) {
+    let valid = &ACT_FNS[F as usize].valid;
+    let mut n_outside = 0u32;
+    for idx in 0..n {
+        // SAFETY: the index is below `n`.
+        let value = unsafe { from.add(idx).read_unaligned() }.mul_add(scale, bias);
+        // Without short circuits, so that the loop becomes vector code.
+        let is_outside = (value < valid.low) | (value > valid.high) | (value.abs() < valid.smallest);
+        n_outside += u32::from(is_outside);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { counter.write_unaligned(counter.read_unaligned() + u64::from(n_outside)) };
+}
+
 /// 1 / sqrt x of each value.
 ///
 /// # Safety

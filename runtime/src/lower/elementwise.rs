@@ -7,8 +7,8 @@ use super::{Class, Lowering, StagedRows, copy};
 use crate::access::{Access, Axis};
 use crate::reference::alu::{Integers, width};
 use crate::reference::cast::{encode, immediate, immediate_as, immediate_bits};
-use crate::reference::{flag, integer};
-use nk_compiler::isa::{AluClass, AluOp, Arg, Engine, MAX_ARGS, ReduceCmd};
+use crate::reference::{flag, integer, rounding};
+use nk_compiler::isa::{AluClass, AluOp, Arg, Engine, MAX_ARGS, Range, ReduceCmd};
 
 type Args = [Arg; MAX_ARGS];
 
@@ -234,13 +234,18 @@ impl Lowering<'_> {
         let column = (*result != Arg::Absent).then(|| self.access(result));
         let detour = column.filter(|it| it.overlaps(to) || it.overlaps(from));
         let staged = detour.map(|it| self.stage(it.dtype, [it.partitions()].into_iter(), StagedRows::Padded));
+        let result_dtype = staged.as_ref().or(column).map(|it| it.dtype);
         let register = Register {
+            is_random: self.random.is_some() && result_dtype.is_some_and(rounding::applies),
             resets: matches!(cmd, ReduceCmd::Reset | ReduceCmd::ResetReduce),
             adds: matches!(cmd, ReduceCmd::Reduce | ReduceCmd::ResetReduce),
             result: staged.as_ref().or(column).map(|it| (it.dtype, it.axes[0].stride)),
         };
         let is_used = register.resets || register.adds || register.result.is_some();
         let mut extra = Vec::new();
+        if function.facts().valid != Range::ALL {
+            extra.push(self.layout.counters + self.n_counting * 8);
+        }
         if is_used {
             extra.push(self.layout.accumulators + u64::from(from.partition) * 4);
             extra.extend(staged.as_ref().or(column).map(|it| it.start));
@@ -310,7 +315,10 @@ impl Lowering<'_> {
             }
         }
         args.extend_from_slice(extra);
+        let is_random = self.random.is_some() && rounding::applies(dst.dtype) && body.rounds();
+        args.extend(self.random.filter(|_| is_random || body.has_random_result()));
         let map = Map {
+            is_random,
             partitions: dst.partitions(),
             loops,
             dst: dst.dtype,
@@ -338,7 +346,9 @@ impl Lowering<'_> {
         for it in kept.iter_mut().chain(&mut reduced) {
             it.strides.swap(0, 1);
         }
+        let key = self.random.filter(|_| rounding::applies(dst.dtype));
         let class = Reduce {
+            is_random: key.is_some(),
             op: alu_op(op),
             negate: flag(negate),
             partitions: dst.partitions(),
@@ -350,7 +360,9 @@ impl Lowering<'_> {
             kept,
             reduced,
         };
-        self.code(Class::Reduce(class), &[dst.start, data.start]);
+        let mut args = vec![dst.start, data.start];
+        args.extend(key);
+        self.code(Class::Reduce(class), &args);
     }
 }
 

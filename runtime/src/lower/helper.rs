@@ -14,6 +14,10 @@ pub enum Helper {
     /// To f32 from a dtype, and back.
     Load(Dtype),
     Store(Dtype),
+    /// To a narrower float, rounded at random.
+    StoreRandom(Dtype),
+    /// Counts the values outside of a function's range.
+    Outside(ActFn),
     /// To words from elements of one or two bytes, and back.
     Widen(u32),
     Narrow(u32),
@@ -52,6 +56,8 @@ impl Helper {
         all.push(Helper::Rsqrt);
         all.extend(BINARIES.map(Helper::Binary));
         all.extend([Helper::ClearLanes, Helper::Sum, Helper::AddLanes]);
+        all.extend(DTYPES.iter().map(|it| Helper::StoreRandom(it.0)));
+        all.extend(ACT_FNS.iter().map(|it| Helper::Outside(it.op)));
         all
     }
 
@@ -73,6 +79,8 @@ impl Helper {
             Helper::ClearLanes => others + 4,
             Helper::Sum => others + 5,
             Helper::AddLanes => others + 6,
+            Helper::StoreRandom(dtype) => others + 7 + dtype as u32,
+            Helper::Outside(function) => others + 7 + dtypes + function as u32,
         }
     }
 
@@ -81,6 +89,8 @@ impl Helper {
         match self {
             Helper::Load(dtype) => format!("load_{}", dtype.name()),
             Helper::Store(dtype) => format!("store_{}", dtype.name()),
+            Helper::StoreRandom(dtype) => format!("store_random_{}", dtype.name()),
+            Helper::Outside(function) => format!("outside_{}", function.name()),
             Helper::Widen(size) => format!("widen_{}", size * 8),
             Helper::Narrow(size) => format!("narrow_{}", size * 8),
             Helper::Function(function) => format!("function_{}", function.name()),
@@ -98,7 +108,8 @@ impl Helper {
             Helper::Load(_) | Helper::Store(_) | Helper::Widen(_) | Helper::Narrow(_) | Helper::Rsqrt => {
                 (&[I64, I64, I64], &[])
             }
-            Helper::Function(_) => (&[I64, I64, I64, F32, F32], &[]),
+            Helper::Function(_) | Helper::Outside(_) => (&[I64, I64, I64, F32, F32], &[]),
+            Helper::StoreRandom(_) => (&[I64, I64, I64, I64, I64], &[]),
             Helper::Reduce(_) | Helper::Binary(_) | Helper::Sum => (&[I64, I64, I64, I64], &[]),
             Helper::ClearLanes => (&[I64], &[]),
             Helper::AddLanes => (&[I64, I64], &[F32]),
@@ -117,6 +128,8 @@ impl Helper {
         match self {
             Helper::Load(dtype) => kernels.load[dtype as usize] as *const u8,
             Helper::Store(dtype) => kernels.store[dtype as usize] as *const u8,
+            Helper::StoreRandom(dtype) => kernels.store_random[dtype as usize] as *const u8,
+            Helper::Outside(function) => kernels.outside[function as usize] as *const u8,
             Helper::Widen(size) => kernels.widen[size as usize - 1] as *const u8,
             Helper::Narrow(size) => kernels.narrow[size as usize - 1] as *const u8,
             Helper::Function(function) => kernels.function[function as usize] as *const u8,

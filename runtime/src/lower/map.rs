@@ -12,7 +12,7 @@ use super::emit::Emitter;
 use super::nest::Loop;
 use cranelift::prelude::{InstBuilder, Value};
 use nk_compiler::dtype::Dtype;
-use nk_compiler::isa::{ActFn, AluOp};
+use nk_compiler::isa::{ActFn, AluOp, Range};
 
 /// Elements that go through scratch rows at once: few enough that several rows stay in the first-level cache.
 const CHUNK: u32 = 512;
@@ -20,7 +20,7 @@ const CHUNK: u32 = 512;
 /// The shape class of an element-wise instruction.
 ///
 /// Arguments: dst's offset; of every source its offset (a tile or column), its bits (a scalar) or its offset and partition
-/// multiplier (a pattern); then what [`Body::Function`] says.
+/// multiplier (a pattern); then what [`Body::Function`] says; last the key of random rounding, if there is any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Map {
     pub partitions: u32,
@@ -30,6 +30,8 @@ pub struct Map {
     pub dst_pitch: i64,
     pub sources: Vec<Source>,
     pub body: Body,
+    /// Results are rounded at random to dst's dtype.
+    pub is_random: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +69,8 @@ pub enum Body {
     Predicated { reverse: bool },
     /// dst = f(source 0 * source 1 + source 2).
     ///
-    /// With a register, the next argument is the offset of the first partition's; with a result, the one after that is
+    /// If the function has a bounded range, the next argument is the offset of the counter of inputs outside of it. With a
+    /// register, the next argument is the offset of the first partition's; with a result, the one after that is
     /// the result's offset.
     Function {
         function: ActFn,
@@ -88,6 +91,8 @@ pub struct Step {
 pub struct Register {
     pub resets: bool,
     pub adds: bool,
+    /// The result is rounded at random.
+    pub is_random: bool,
     /// The dtype of the result column and the distance between two partitions.
     pub result: Option<(Dtype, i64)>,
 }
@@ -124,6 +129,18 @@ impl Body {
         }
     }
 
+    /// Whether results are computed in f32 and rounded to dst's dtype.
+    pub fn rounds(&self) -> bool {
+        matches!(
+            self,
+            Body::Cast | Body::Arithmetic(_) | Body::Function { .. } | Body::Select { raw: false, .. }
+        )
+    }
+
+    pub fn has_random_result(&self) -> bool {
+        matches!(self, Body::Function { register: Some(it), .. } if it.is_random)
+    }
+
     fn has_row_kernel(&self) -> bool {
         match self {
             Body::Function { .. } => true,
@@ -150,6 +167,22 @@ struct Row<'a> {
     moving: &'a [Value],
     /// Per source: the vector or scalar that a column or immediate repeats.
     fixed: &'a [Option<Value>],
+    extras: &'a Extras,
+}
+
+/// What a class does beside computing elements.
+struct Extras {
+    /// The address of the counter of inputs outside of a function's range.
+    counter: Option<Value>,
+    random: Option<Random>,
+    registers: Option<function::Registers>,
+}
+
+/// Random rounding of results.
+struct Random {
+    key: Value,
+    /// The operand that counts elements.
+    index: usize,
 }
 
 impl Map {
@@ -178,6 +211,7 @@ impl Map {
             columns.push(fixed);
             arg += 1;
         }
+        let counter = self.counter(emitter, &mut arg);
         let registers = function::Registers::new(self, emitter, arg);
         let mut loops = self.loops.clone();
         if registers.is_some() {
@@ -186,6 +220,22 @@ impl Map {
             moving.push(emitter.number(0));
             pitches.push(0);
         }
+        if self.is_random {
+            // Here they are counted through all partitions.
+            let per_partition = loops.iter().map(|it| i64::from(it.count)).product();
+            function::add_index(&mut loops, moving.len());
+            moving.push(emitter.number(0));
+            pitches.push(per_partition);
+        }
+        let random = self.is_random.then(|| Random {
+            key: emitter.word(self.key_arg()),
+            index: moving.len() - 1,
+        });
+        let extras = Extras {
+            counter,
+            random,
+            registers,
+        };
         emitter.repeat(i64::from(self.partitions), 1, |emitter, p| {
             let mut moved: Vec<Value> = moving
                 .iter()
@@ -203,9 +253,9 @@ impl Map {
                     *value = Some(self.column(emitter, *dtype, at));
                 }
             }
-            registers.iter().for_each(|it| it.begin(emitter));
-            self.partition(emitter, &loops, &moved, &fixed, registers.as_ref());
-            registers.iter().for_each(|it| it.end(emitter, p));
+            extras.registers.iter().for_each(|it| it.begin(emitter));
+            self.partition(emitter, &loops, &moved, &fixed, &extras);
+            extras.registers.iter().for_each(|it| it.end(emitter, p));
         });
     }
 
@@ -216,7 +266,7 @@ impl Map {
         loops: &[Loop],
         moving: &[Value],
         fixed: &[Option<Value>],
-        registers: Option<&function::Registers>,
+        extras: &Extras,
     ) {
         let operands: Vec<usize> = (0..moving.len()).collect();
         let needs_scratch = self.needs_scratch();
@@ -232,6 +282,7 @@ impl Map {
                 n: count,
                 moving,
                 fixed,
+                extras,
             };
             if !needs_scratch {
                 return self.inline_row(emitter, &row);
@@ -239,7 +290,7 @@ impl Map {
             for_chunks(emitter, &row, &mut |emitter, row| {
                 let mark = emitter.scratch_mark();
                 match &self.body {
-                    Body::Function { function, .. } => self.function_row(emitter, *function, row, registers),
+                    Body::Function { function, .. } => self.function_row(emitter, *function, row),
                     _ => self.scratch_row(emitter, row),
                 }
                 emitter.scratch_release(mark);
@@ -250,9 +301,25 @@ impl Map {
     fn needs_scratch(&self) -> bool {
         let domain = self.body.domain();
         let is_narrow = |it: &Source| matches!(it, Source::Tile { dtype, .. } if !is_wide(*dtype, domain));
-        self.body.has_row_kernel()
-            || self.sources.iter().any(is_narrow)
-            || !is_wide(self.dst, self.body.result_domain(self.dst))
+        self.body.has_row_kernel() || self.sources.iter().any(is_narrow) || !self.writes_wide()
+    }
+
+    /// Whether results are written without a row kernel.
+    fn writes_wide(&self) -> bool {
+        !self.is_random && is_wide(self.dst, self.body.result_domain(self.dst))
+    }
+
+    /// The position of the key of random rounding among the arguments.
+    fn key_arg(&self) -> usize {
+        let pairs = self.sources.iter().filter(|it| matches!(it, Source::Pattern));
+        let extras = match &self.body {
+            Body::Function { function, register } => {
+                let counter = usize::from(function.facts().valid != Range::ALL);
+                counter + register.map_or(0, |it| 1 + usize::from(it.result.is_some()))
+            }
+            _ => 0,
+        };
+        1 + self.sources.len() + pairs.count() + extras
     }
 }
 
@@ -291,6 +358,7 @@ fn for_chunks(emitter: &mut Emitter, row: &Row, body: &mut dyn FnMut(&mut Emitte
             n,
             moving: &moving,
             fixed: row.fixed,
+            extras: row.extras,
         };
         body(emitter, &row);
     };

@@ -18,7 +18,7 @@ use nk_compiler::isa::{AluClass, AluOp};
 /// Elements that are reduced by one call when they do not lie contiguously as f32.
 const BLOCK: u64 = 1024;
 
-/// The shape class of a reduction. Arguments: the offsets of dst and of data.
+/// The shape class of a reduction. Arguments: the offsets of dst and of data; the key of random rounding, if there is any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduce {
     pub op: AluOp,
@@ -33,12 +33,15 @@ pub struct Reduce {
     /// The axes of data that are kept and those that are reduced, as operand 1.
     pub kept: Vec<Loop>,
     pub reduced: Vec<Loop>,
+    /// Results are rounded at random to dst's dtype.
+    pub is_random: bool,
 }
 
 impl Reduce {
     pub fn emit(&self, emitter: &mut Emitter) {
         let (dst, data) = (emitter.operand(0), emitter.operand(1));
         let sums = emitter.scratch();
+        let key = self.is_random.then(|| emitter.word(2));
         let count = |loops: &[Loop]| loops.iter().map(|it| it.count).product::<u32>();
         let n = count(&self.reduced);
         // As many results as a block has room for are made by one call.
@@ -67,7 +70,12 @@ impl Reduce {
                 emitter.scratch_release(mark);
             });
             let mark = emitter.scratch_mark();
-            self.store(emitter, sums, dst);
+            let random = key.map(|key| {
+                let n_results = self.results.iter().map(|it| i64::from(it.count)).product::<i64>();
+                let zero = emitter.number(0);
+                (key, emitter.advance(zero, p, n_results))
+            });
+            self.store(emitter, sums, dst, random);
             emitter.scratch_release(mark);
         });
     }
@@ -97,12 +105,17 @@ impl Reduce {
         to
     }
 
-    /// Casts the results of a partition and writes them.
-    fn store(&self, emitter: &mut Emitter, sums: Value, dst: Value) {
+    /// Casts the results of a partition and writes them; `random` is the key of random rounding and the number of the first
+    /// result.
+    fn store(&self, emitter: &mut Emitter, sums: Value, dst: Value, random: Option<(Value, Value)>) {
         let count: u32 = self.results.iter().map(|it| it.count).product();
         let source = row::Source::Memory { at: sums, stride: 4 };
         let is_bits = self.is_bits();
-        let (negate, to, is_wide) = (self.negate && !is_bits, self.dst, self.dst.size() == 4);
+        let (negate, to, is_wide) = (
+            self.negate && !is_bits,
+            self.dst,
+            self.dst.size() == 4 && random.is_none(),
+        );
         let scratch_sink = row::Sink {
             at: sums,
             stride: 4,
@@ -138,7 +151,10 @@ impl Reduce {
                 Helper::Store(to)
             };
             let n = emitter.number(count.into());
-            emitter.call(helper, &[from, sums, n]);
+            match random {
+                Some((key, index)) => emitter.call(Helper::StoreRandom(to), &[from, sums, n, key, index]),
+                None => emitter.call(helper, &[from, sums, n]),
+            };
         }
         copy::copy(emitter, size, &copy::linear(&self.results, 0, size, 1), dst, from);
     }

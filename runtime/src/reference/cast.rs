@@ -54,8 +54,9 @@ impl Format {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
-    /// Rounds to nearest even; what is too large becomes infinity, NaN becomes the positive quiet one.
-    fn encode(self, value: f32) -> u32 {
+    /// What is too large becomes infinity, NaN becomes the positive quiet one. `round` makes an integer of a number of
+    /// units that is not negative.
+    fn encode(self, value: f32, round: impl Fn(f64) -> f64) -> u32 {
         if value.is_nan() {
             return self.infinity() | 1 << (self.mantissa_bits - 1);
         }
@@ -67,8 +68,7 @@ impl Format {
         // Subnormals share the exponent of the smallest normal number.
         let exponent = exponent(magnitude).max(1 - self.bias());
         // An f64 holds the f32 and the scaled value exactly, so this is the only rounding.
-        let quanta =
-            (magnitude * power_of_two(self.mantissa_bits as i32 - exponent)).round_ties_even() as u32;
+        let quanta = round(magnitude * power_of_two(self.mantissa_bits as i32 - exponent)) as u32;
         // A mantissa that rounds up to the next power of two carries into the exponent.
         let code = (((exponent + self.bias() - 1) as u32) << self.mantissa_bits) + quanta;
         sign | code.min(self.infinity())
@@ -123,16 +123,31 @@ pub fn decode(dtype: Dtype, raw: u32) -> f32 {
 
 /// The bits of a computed value: NaN canonical, integers rounded to nearest even and saturated, NaN to 0.
 pub fn encode(dtype: Dtype, value: f32) -> u32 {
+    encode_with(dtype, value, f64::round_ties_even)
+}
+
+/// The same for floats, rounded up with a probability proportional to the distance; `random` is any of 2^32 numbers.
+pub fn encode_random(dtype: Dtype, value: f32, random: u32) -> u32 {
+    let round = |units: f64| {
+        let below = units.floor();
+        // 1 - random / 2^32 is exact, which the sum of the fraction and the random number would not be.
+        let goes_up = units - below >= 1.0 - f64::from(random) * power_of_two(-32);
+        below + f64::from(u8::from(goes_up))
+    };
+    encode_with(dtype, value, round)
+}
+
+fn encode_with(dtype: Dtype, value: f32, round: impl Fn(f64) -> f64) -> u32 {
     // Casts from float to integer saturate and take NaN to 0 by themselves.
     let rounded = value.round_ties_even();
     match dtype {
         Dtype::F32 => canonical(value).to_bits(),
-        Dtype::Tf32 => tf32(value).to_bits(),
-        Dtype::Bf16 => BF16.encode(value),
-        Dtype::F16 => F16.encode(value),
-        Dtype::F8e4m3 => F8E4M3.encode(value),
-        Dtype::F8e5m2 => F8E5M2.encode(value),
-        Dtype::F8e3m4 => F8E3M4.encode(value),
+        Dtype::Tf32 => TF32.encode(value, round) << 13,
+        Dtype::Bf16 => BF16.encode(value, round),
+        Dtype::F16 => F16.encode(value, round),
+        Dtype::F8e4m3 => F8E4M3.encode(value, round),
+        Dtype::F8e5m2 => F8E5M2.encode(value, round),
+        Dtype::F8e3m4 => F8E3M4.encode(value, round),
         Dtype::I32 => rounded as i32 as u32,
         Dtype::U32 => rounded as u32,
         Dtype::I16 => u32::from(rounded as i16 as u16),
@@ -140,15 +155,6 @@ pub fn encode(dtype: Dtype, value: f32) -> u32 {
         Dtype::I8 => u32::from(rounded as i8 as u8),
         Dtype::U8 => u32::from(rounded as u8),
         Dtype::Bool => u32::from(value != 0.0),
-    }
-}
-
-/// Moves an element to another dtype: bits when the dtypes are equal, else through f32.
-pub fn convert(from: Dtype, to: Dtype, raw: u32) -> u32 {
-    if from == to {
-        raw
-    } else {
-        encode(to, decode(from, raw))
     }
 }
 
@@ -205,7 +211,7 @@ pub fn immediate_as(dtype: Dtype, arg: &Arg) -> u32 {
 
 /// Rounds to tf32's ten bits of mantissa, to nearest even.
 fn tf32(value: f32) -> f32 {
-    f32::from_bits(TF32.encode(value) << 13)
+    f32::from_bits(TF32.encode(value, f64::round_ties_even) << 13)
 }
 
 /// Every NaN becomes the same one. It looks at bits, as a compiler may take any NaN for any other.

@@ -1,7 +1,7 @@
 //! The Vector and GpSimd instructions that work element by element or along rows.
 
 use super::alu::{self, Integers};
-use super::cast::{self, convert, encode, encode_integer};
+use super::cast::{self, encode, encode_integer};
 use super::{Args, Core, Operand, flag};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::isa::{AluClass, AluOp, Arg, Engine};
@@ -31,9 +31,8 @@ pub fn tensor_tensor(core: &mut Core, args: &Args, engine: Engine) {
         let words = (0..n).map(|it| alu::integer(op, (a.dtype, a.raw[it]), (b.dtype, b.raw[it])));
         words.map(|it| store_integer(to, form, a.dtype, it)).collect()
     } else {
-        (0..n)
-            .map(|it| encode(to, alu::arithmetic(op, a.value(it), b.value(it))))
-            .collect()
+        let values = (0..n).map(|it| alu::arithmetic(op, a.value(it), b.value(it)));
+        return core.write_values(dst, values);
     };
     core.write(dst, result);
 }
@@ -95,7 +94,7 @@ fn chain(core: &mut Core, dst: &Arg, data: &Arg, steps: &[Step]) {
     let data = core.tile(data);
     let to = core.access(dst).dtype;
     let indices = (0..data.raw.len()).map(|idx| (idx / data.row, idx));
-    let result: Vec<u32> = if is_bits(steps[0].op) {
+    if is_bits(steps[0].op) {
         let width = alu::width(data.dtype);
         let element = |(p, idx): (usize, usize)| {
             let word = steps.iter().fold(data.raw[idx], |word, step| {
@@ -108,22 +107,21 @@ fn chain(core: &mut Core, dst: &Arg, data: &Arg, steps: &[Step]) {
             });
             store_bits(to, word)
         };
-        indices.map(element).collect()
+        let result: Vec<u32> = indices.map(element).collect();
+        core.write(dst, result);
     } else {
         let element = |(p, idx): (usize, usize)| {
-            let value = steps.iter().fold(data.value(idx), |value, step| {
+            steps.iter().fold(data.value(idx), |value, step| {
                 let other = step.operand.value(p, idx);
                 if step.reverse && !step.op.facts().unary {
                     alu::arithmetic(step.op, other, value)
                 } else {
                     alu::arithmetic(step.op, value, other)
                 }
-            });
-            encode(to, value)
+            })
         };
-        indices.map(element).collect()
-    };
-    core.write(dst, result);
+        core.write_values(dst, indices.map(element));
+    }
 }
 
 pub fn tensor_reduce(core: &mut Core, args: &Args) {
@@ -140,21 +138,22 @@ pub fn tensor_reduce(core: &mut Core, args: &Args) {
     let rows = (0..data.raw.len())
         .step_by(count as usize)
         .map(|at| at..at + count as usize);
-    let result: Vec<u32> = if is_bits(op) {
+    if is_bits(op) {
         let width = alu::width(data.dtype);
         let row =
             |it: &mut dyn Iterator<Item = u32>| it.reduce(|a, b| alu::bits(op, a, b, width)).unwrap_or(0);
-        rows.map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx] & alu::mask(width)))))
-            .collect()
+        let result: Vec<u32> = rows
+            .map(|it| store_bits(to, row(&mut it.map(|idx| data.raw[idx] & alu::mask(width)))))
+            .collect();
+        core.write(dst, result);
     } else {
         let row = |it: std::ops::Range<usize>| {
             let values: Vec<f32> = it.map(|idx| data.value(idx)).collect();
             let sum = fold(op, &values);
-            encode(to, if flag(negate) { -sum } else { sum })
+            if flag(negate) { -sum } else { sum }
         };
-        rows.map(row).collect()
-    };
-    core.write(dst, result);
+        core.write_values(dst, rows.map(row));
+    }
 }
 
 /// Reduces a row.
@@ -194,19 +193,19 @@ pub fn affine_select(core: &mut Core, args: &Args) {
     let [dst, pattern, multiplier, on_true, on_false, cmp, offset, ..] = args;
     let values = core.pattern(dst, pattern, offset, multiplier);
     let (tile, cmp) = (core.tile(on_true), alu_op(cmp));
+    let constant = cast::immediate(on_false);
+    // Unlike the ALU's f32 comparison, that of the pattern is exact.
+    let keeps = |value: i32| alu::integer(cmp, (Dtype::I32, value as u32), (Dtype::I32, 0)) != 0;
     let to = core.access(dst).dtype;
-    let constant = encode(to, cast::immediate(on_false));
-    let select = |(idx, &value): (usize, &i32)| {
-        // Unlike the ALU's f32 comparison, that of the pattern is exact.
-        let keeps = alu::integer(cmp, (Dtype::I32, value as u32), (Dtype::I32, 0)) != 0;
-        if keeps {
-            convert(tile.dtype, to, tile.raw[idx])
-        } else {
-            constant
-        }
-    };
-    let result: Vec<u32> = values.iter().enumerate().map(select).collect();
-    core.write(dst, result);
+    if tile.dtype == to {
+        let constant = encode(to, constant);
+        let select = |(idx, &value): (usize, &i32)| if keeps(value) { tile.raw[idx] } else { constant };
+        let result: Vec<u32> = values.iter().enumerate().map(select).collect();
+        core.write(dst, result);
+    } else {
+        let select = |(idx, &value): (usize, &i32)| if keeps(value) { tile.value(idx) } else { constant };
+        core.write_values(dst, values.iter().enumerate().map(select));
+    }
 }
 
 pub fn copy_predicated(core: &mut Core, args: &Args) {

@@ -1,6 +1,6 @@
 //! The Tensor engine, and the transposes of both engines.
 
-use super::cast::{canonical, convert};
+use super::cast::canonical;
 use super::{Args, Core, Tile};
 use nk_compiler::ir::FirstWrite;
 use nk_compiler::isa::{Accumulate, Arg, Engine, Memory as Space};
@@ -54,18 +54,15 @@ pub fn transpose(core: &mut Core, args: &Args, engine: Engine) {
     let data = core.tile(data);
     let to = core.access(dst).dtype;
     let rows = data.raw.len() / data.row;
-    let mut result = Vec::with_capacity(data.raw.len());
-    for f in 0..data.row {
-        for p in 0..rows {
-            let raw = data.raw[p * data.row + f];
-            result.push(if engine == Engine::Tensor {
-                super::encode(to, times_identity(&data, rows, f, p))
-            } else {
-                convert(data.dtype, to, raw)
-            });
-        }
+    let places = (0..data.row).flat_map(|f| (0..rows).map(move |p| (f, p)));
+    if engine == Engine::Tensor {
+        let result = places.map(|(f, p)| super::encode(to, times_identity(&data, rows, f, p)));
+        core.write(dst, result.collect::<Vec<u32>>());
+    } else if data.dtype == to {
+        core.write(dst, places.map(|(f, p)| data.raw[p * data.row + f]));
+    } else {
+        core.write_values(dst, places.map(|(f, p)| data.value(p * data.row + f)));
     }
-    core.write(dst, result);
 }
 
 fn times_identity(data: &Tile, rows: usize, f: usize, p: usize) -> f32 {

@@ -1,8 +1,9 @@
 //! The Scalar engine: functions with a scale, a bias and an accumulator.
 
 use super::Core;
-use super::cast::{canonical, encode};
+use super::cast::canonical;
 use super::elementwise::fold;
+use super::rounding::FIRST_SUM;
 use crate::kernels;
 use nk_compiler::isa::{AluOp, Arg, ReduceCmd};
 
@@ -26,8 +27,17 @@ pub fn activation(core: &mut Core, [dst, function, data, bias, scale, result]: [
         let bias = bias.as_ref().map_or(-0.0, |it| it.value(p, idx));
         tile.value(idx).mul_add(scale.value(p, idx), bias)
     };
-    let values: Vec<f32> = (0..tile.raw.len())
-        .map(|idx| kernels::function(*function, argument(idx / tile.row, idx)))
+    let arguments: Vec<f32> = (0..tile.raw.len())
+        .map(|idx| argument(idx / tile.row, idx))
+        .collect();
+    if let Some(counter) = core.counter {
+        let valid = &function.facts().valid;
+        let n_outside = arguments.iter().filter(|it| valid.excludes(**it)).count();
+        core.memory.count(counter, n_outside as u64);
+    }
+    let values: Vec<f32> = arguments
+        .into_iter()
+        .map(|it| kernels::function(*function, it))
         .collect();
 
     let resets = matches!(cmd, ReduceCmd::Reset | ReduceCmd::ResetReduce);
@@ -48,7 +58,6 @@ pub fn activation(core: &mut Core, [dst, function, data, bias, scale, result]: [
 
     core.write_values(dst, values);
     if *result != Arg::Absent {
-        let dtype = core.access(result).dtype;
-        core.write(result, sums.into_iter().map(|it| encode(dtype, it)));
+        core.write_values_from(result, sums, FIRST_SUM);
     }
 }

@@ -1,12 +1,13 @@
 //! Running a job: compile, emulate, model its time, check.
 
 use super::check::{Expectation, NamedCheck, check_file};
+use super::outside::OutOfRange;
 use super::{Failure, Job, Session, arguments};
 use crate::emulate::random_order;
 use crate::tensor::{Tensor, Tolerance};
 use crate::time::time;
 use crate::trace::Trace;
-use crate::{Emulator, Machine};
+use crate::{Emulator, Execution, Machine, Rounding};
 use nk_compiler::Compiled;
 use nk_compiler::check::{Gap, Unwritten, not_written};
 use nk_compiler::diagnostic::{Diagnostic, Report};
@@ -32,6 +33,8 @@ pub enum RunOrder {
 pub struct RunOptions {
     pub order: RunOrder,
     pub emulator: Emulator,
+    /// How results become elements of narrower floats. Each program of a grid rounds with random numbers of its own.
+    pub rounding: Rounding,
     /// Where results are written.
     pub out: Option<PathBuf>,
     pub expectations: Vec<Expectation>,
@@ -56,6 +59,8 @@ pub struct Outcome {
     pub modelled: Modelled,
     pub wall: Wall,
     pub seed: Option<u64>,
+    /// How it was rounded.
+    pub rounding: Rounding,
     pub warnings: Vec<Diagnostic>,
     pub printed: String,
 }
@@ -133,7 +138,8 @@ impl Session {
         let mut printed = String::new();
         let mut unwritten: Option<Vec<Unwritten>> = None;
         let mut last = None;
-        for program_id in programs(&job.grid) {
+        let mut outside = OutOfRange::default();
+        for (number, program_id) in programs(&job.grid).into_iter().enumerate() {
             let compiled = clocked(&mut wall.compile, || self.compile(sources, job, &program_id))?;
             let trace = time(
                 &compiled.program,
@@ -143,8 +149,13 @@ impl Session {
             );
             modelled.add(&compiled, &trace);
             clocked(&mut wall.emulate, || {
-                self.emulate(&compiled, &trace, options, &mut hbm)
-            })?;
+                let execution = Execution {
+                    rounding: options.rounding.of_program(number),
+                    ..Execution::new(options.emulator)
+                };
+                self.emulate(&compiled, &trace, options.order, execution, &mut hbm)
+            })
+            .map(|found| outside.add(&compiled.program, &found))?;
             unwritten = Some(match unwritten {
                 Some(before) => common(&before, &compiled.unwritten),
                 None => compiled.unwritten.clone(),
@@ -166,6 +177,7 @@ impl Session {
                 ..Failure::kernel(warnings)
             });
         }
+        warnings.extend(outside.reports());
         let written = mutated_inputs(&program);
         let results = hbm.outputs;
         let mutated = inputs
@@ -200,6 +212,7 @@ impl Session {
                 RunOrder::Random { seed } => Some(seed),
                 RunOrder::Program | RunOrder::Engines => None,
             },
+            rounding: options.rounding,
             warnings,
             printed,
         })
@@ -209,26 +222,22 @@ impl Session {
         &self,
         compiled: &Compiled,
         trace: &Trace,
-        options: &RunOptions,
+        order: RunOrder,
+        execution: Execution,
         hbm: &mut Hbm,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<(InstId, u64)>, Failure> {
         let Compiled {
             program, placement, ..
         } = compiled;
-        let order = match options.order {
+        let order = match order {
             RunOrder::Program => (0..program.insts.len()).map(InstId::new).collect(),
             RunOrder::Engines => trace.order.clone(),
             RunOrder::Random { seed } => random_order(&compiled.schedule, program, seed)
                 .expect("a verified schedule drains whatever the order"),
         };
         let target = self.settings.target;
-        let mut machine = Machine::load(
-            program,
-            placement,
-            &compiled.first_writes,
-            target,
-            options.emulator,
-        );
+        let first = &compiled.first_writes;
+        let mut machine = Machine::load_with(program, placement, first, target, execution);
         let missing = program.buffers.iter().enumerate().find(|(idx, it)| {
             it.role == Role::In && !compiled.inputs.iter().any(|input| input.buffer.index() == *idx)
         });
@@ -263,7 +272,7 @@ impl Session {
         hbm.outputs = results
             .map(|it| (it.name.clone(), read(&machine, program, it.buffer)))
             .collect();
-        Ok(())
+        Ok(machine.out_of_range())
     }
 }
 

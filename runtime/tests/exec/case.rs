@@ -6,7 +6,7 @@ use nk_compiler::ir::{
 };
 use nk_compiler::isa::{Arg, Engine, MAX_ARGS, Memory, Op};
 use nk_compiler::target::{TARGETS, Target};
-use nk_runtime::{Emulator, Level, Machine};
+use nk_runtime::{Emulator, Execution, Level, Machine};
 
 /// A program with its placement.
 #[derive(Clone, Debug)]
@@ -101,14 +101,14 @@ impl Case {
     }
 
     pub fn load_at(&self, level: Level) -> Machine {
-        Machine::load_at(
-            &self.program,
-            &self.placement,
-            &self.first,
-            target(),
-            Emulator::Jit,
+        self.load_with(Execution {
             level,
-        )
+            ..Execution::new(Emulator::Jit)
+        })
+    }
+
+    pub fn load_with(&self, execution: Execution) -> Machine {
+        Machine::load_with(&self.program, &self.placement, &self.first, target(), execution)
     }
 
     /// Every instruction in program order.

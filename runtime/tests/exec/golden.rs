@@ -143,7 +143,7 @@ fn sixteen_bit_floats_match_half() {
 }
 
 /// Distance from a result to the exact value, in units in the last place of f32 around it.
-fn ulps(got: f32, want: f64) -> f64 {
+pub fn ulps(got: f32, want: f64) -> f64 {
     if want.is_nan() {
         return if got.is_nan() { 0.0 } else { f64::INFINITY };
     }

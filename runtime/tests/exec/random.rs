@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::generate::Generator;
 use nk_compiler::ir::BufferId;
-use nk_runtime::{Emulator, LEVELS, Machine};
+use nk_runtime::{Emulator, Execution, LEVELS, Level, Machine, Rounding};
 use proptest::prelude::*;
 
 /// Random bytes: any pattern, or numbers of moderate size, by seed.
@@ -65,7 +65,7 @@ fn snapshot(machine: &Machine, case: &Case) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn check(choices: &[u32], n_insts: usize, seed: u32) -> Result<(), TestCaseError> {
+fn check(choices: &[u32], n_insts: usize, seed: u32, rounding: Rounding) -> Result<(), TestCaseError> {
     let mut generator = Generator::new(choices);
     for _ in 0..n_insts {
         generator.inst();
@@ -75,11 +75,19 @@ fn check(choices: &[u32], n_insts: usize, seed: u32) -> Result<(), TestCaseError
     let run = |mut machine: Machine| {
         fill(&mut machine, &case, seed);
         machine.run(&case.order());
-        snapshot(&machine, &case)
+        (snapshot(&machine, &case), machine.out_of_range())
     };
-    let want = run(case.load(Emulator::Reference));
+    let load = |emulator: Emulator, level: Level| {
+        case.load_with(Execution {
+            emulator,
+            level,
+            rounding,
+        })
+    };
+    let (want, want_outside) = run(load(Emulator::Reference, Level::detect()));
     for (level, name) in LEVELS.iter().filter(|it| it.0.is_available()) {
-        let got = run(case.load_at(*level));
+        let (got, outside) = run(load(Emulator::Jit, *level));
+        prop_assert_eq!(&outside, &want_outside, "{}: {:?}", name, case.program.insts);
         for (idx, (got, want)) in got.iter().zip(&want).enumerate() {
             let differs = got.iter().zip(want).position(|it| it.0 != it.1);
             prop_assert!(
@@ -117,6 +125,15 @@ proptest! {
         n_insts in 1usize..3,
         seed in 0u32..1 << 20,
     ) {
-        check(&choices, n_insts, seed)?;
+        check(&choices, n_insts, seed, Rounding::Nearest)?;
+    }
+
+    #[test]
+    fn stochastic_rounding_matches_the_reference(
+        choices in prop::collection::vec(0u32..1 << 16, 0..120),
+        n_insts in 1usize..3,
+        seed in 0u32..1 << 20,
+    ) {
+        check(&choices, n_insts, seed, Rounding::Stochastic { seed: seed.into() })?;
     }
 }

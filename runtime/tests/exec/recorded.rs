@@ -11,7 +11,7 @@ use nk_compiler::ir::{BufferId, InstId, Program, Role};
 use nk_compiler::isa::ROWS;
 use nk_compiler::source::Sources;
 use nk_compiler::{complete, text};
-use nk_runtime::{Emulator, LEVELS, Machine};
+use nk_runtime::{Emulator, Execution, LEVELS, Machine};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,16 @@ fn check(path: &Path) -> BTreeSet<&'static str> {
     for (level, name) in LEVELS.iter().filter(|it| it.0.is_available()) {
         machines.push((
             name,
-            Machine::load_at(program, placement, first, target(), Emulator::Jit, *level),
+            Machine::load_with(
+                program,
+                placement,
+                first,
+                target(),
+                Execution {
+                    level: *level,
+                    ..Execution::new(Emulator::Jit)
+                },
+            ),
         ));
     }
     for (emulator, machine) in &mut machines {

@@ -4,10 +4,10 @@ use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::{SourceArgs, pair, seconds, usage};
 use nk_compiler::source::Sources;
-use nk_runtime::Emulator;
 use nk_runtime::report::{run_json, run_text};
 use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
 use nk_runtime::tensor::Tolerance;
+use nk_runtime::{Emulator, Rounding};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -36,6 +36,9 @@ pub struct RunArgs {
     /// What executes instructions.
     #[arg(long, value_enum, default_value = "jit")]
     emulator: Executor,
+    /// Round results to tf32, bf16, f16 and fp8 up or down at random, in proportion to the distance, instead of to nearest.
+    #[arg(long, value_name = "SEED")]
+    stochastic_rounding: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -79,6 +82,10 @@ fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<E
         emulator: match args.emulator {
             Executor::Jit => Emulator::Jit,
             Executor::Reference => Emulator::Reference,
+        },
+        rounding: match args.stochastic_rounding {
+            None => Rounding::Nearest,
+            Some(seed) => Rounding::Stochastic { seed },
         },
         out: args.out.clone(),
         expectations: expectations

@@ -5,11 +5,12 @@ use super::super::helper::Helper;
 use super::super::nest::{Loop, contiguous};
 use super::operand::{gathered, scatter};
 use super::{Body, Map, Register, Row, Source};
+use crate::reference::rounding::FIRST_SUM;
 use cranelift::prelude::Value;
 use cranelift::prelude::types::I32;
 use cranelift::prelude::*;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::isa::ActFn;
+use nk_compiler::isa::{ActFn, Range};
 
 /// The accumulator of an instruction while its code is made.
 pub struct Registers {
@@ -21,6 +22,8 @@ pub struct Registers {
     lanes: Value,
     /// The operand that counts elements.
     index: usize,
+    /// The key of random rounding of the result.
+    key: Option<Value>,
 }
 
 /// Makes an operand of a nest count elements.
@@ -45,6 +48,7 @@ impl Registers {
             result: facts.result.map(|_| emitter.operand(arg + 1)),
             lanes: emitter.scratch(),
             index: map.operand(map.sources.len()),
+            key: facts.is_random.then(|| emitter.word(map.key_arg())),
         })
     }
 
@@ -74,20 +78,32 @@ impl Registers {
         if let (Some(at), Some((dtype, pitch))) = (self.result, self.facts.result) {
             let at = emitter.advance(at, p, pitch);
             let one = emitter.number(1);
-            emitter.call(Helper::Store(dtype), &[at, register, one]);
+            match self.key {
+                Some(key) => {
+                    let index = emitter.b.ins().iadd_imm_s(p, FIRST_SUM as i64);
+                    emitter.call(Helper::StoreRandom(dtype), &[at, register, one, key, index])
+                }
+                None => emitter.call(Helper::Store(dtype), &[at, register, one]),
+            };
         }
     }
 }
 
 impl Map {
+    /// The address of the counter of inputs outside of the function's range, which is the next argument.
+    pub(super) fn counter(&self, emitter: &mut Emitter, arg: &mut usize) -> Option<Value> {
+        let Body::Function { function, .. } = &self.body else {
+            return None;
+        };
+        if function.facts().valid == Range::ALL {
+            return None;
+        }
+        *arg += 1;
+        Some(emitter.operand(*arg - 1))
+    }
+
     /// A row of a function's results. Source 0 is the data, 1 the scale and 2 the bias.
-    pub(super) fn function_row(
-        &self,
-        emitter: &mut Emitter,
-        function: ActFn,
-        row: &Row,
-        registers: Option<&Registers>,
-    ) {
+    pub(super) fn function_row(&self, emitter: &mut Emitter, function: ActFn, row: &Row) {
         let Source::Tile { dtype, .. } = self.sources[0] else {
             panic!("the data of a function is a tile")
         };
@@ -105,11 +121,15 @@ impl Map {
             emitter.scratch()
         };
         let fixed = |idx: usize| row.fixed[idx].expect("scale and bias are columns or immediates");
+        if let Some(counter) = row.extras.counter {
+            emitter.call(Helper::Outside(function), &[counter, data, n, fixed(1), fixed(2)]);
+        }
         emitter.call(
             Helper::Function(function),
             &[results, data, n, fixed(1), fixed(2)],
         );
-        registers.into_iter().for_each(|it| it.add(emitter, row, results));
+        let registers = row.extras.registers.iter();
+        registers.for_each(|it| it.add(emitter, row, results));
         match self.dst {
             _ if is_direct => {}
             Dtype::F32 => scatter(emitter, row, 4, results),

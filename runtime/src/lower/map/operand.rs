@@ -124,7 +124,7 @@ impl Map {
     ) {
         let domain = self.body.result_domain(self.dst);
         let dst = row.moving[0];
-        if is_wide(self.dst, domain) {
+        if self.writes_wide() {
             let mut encoded = |emitter: &mut Emitter, values: &[Value]| {
                 let value = compute(emitter, values);
                 if domain == Domain::Float {
@@ -165,7 +165,13 @@ impl Map {
             emitter.scratch()
         };
         let n = emitter.number(row.n.into());
-        emitter.call(helper, &[to, words, n]);
+        match &row.extras.random {
+            Some(it) => {
+                let index = row.moving[it.index];
+                emitter.call(Helper::StoreRandom(self.dst), &[to, words, n, it.key, index])
+            }
+            None => emitter.call(helper, &[to, words, n]),
+        };
         if !is_contiguous {
             scatter(emitter, row, size, to);
         }
