@@ -158,6 +158,32 @@ fn test_kernels_match_their_references_in_every_order() {
     kernels_agree(files("tests/kernels", "py"), 3);
 }
 
+/// What kernels print while they run is the same text in every order, and stands in a snapshot.
+#[test]
+fn prints_are_those_of_program_order() {
+    let paths = files("tests/printed", "py");
+    assert!(!paths.is_empty(), "no kernels that print were found");
+    for path in paths {
+        let case = path.clone();
+        let texts = with_stack(move || {
+            let runs = [
+                (Emulator::Jit, RunOrder::Program),
+                (Emulator::Reference, RunOrder::Program),
+                (Emulator::Jit, RunOrder::Engines),
+                (Emulator::Jit, RunOrder::Random { seed: 3 }),
+            ];
+            let printed =
+                |outcomes: Vec<Outcome>| outcomes.into_iter().map(|it| it.printed).collect::<String>();
+            runs.map(|(emulator, order)| printed(run(&case, emulator, order)))
+        });
+        assert!(
+            texts.iter().all(|it| *it == texts[0]),
+            "{path:?} prints {texts:?}"
+        );
+        snapshots().bind(|| insta::assert_snapshot!(format!("printed_{}", stem(&path)), texts[0]));
+    }
+}
+
 /// Everything that is said about a file: while it is parsed, or while its runs are compiled.
 fn diagnose(path: &Path) -> (Vec<Diagnostic>, Sources) {
     let mut sources = Sources::new();

@@ -6,9 +6,11 @@
 
 mod bits;
 mod error;
+mod first_read;
 mod written;
 
 pub use error::{Error, Holds, Missing, Site, Tensor};
+pub use first_read::read_before_written;
 pub use written::Gap;
 
 use crate::footprint::{Bytes, Footprint};
@@ -167,10 +169,14 @@ struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     fn new(program: &'a Program, placement: &'a Placement) -> Flow<'a> {
+        let mut written = Sets::new(program, |it| it.role == Role::In);
+        for constant in &program.constants {
+            written.of_buffer[constant.buffer.index()] = Written::All;
+        }
         Flow {
             program,
             placement,
-            written: Sets::new(program, |it| it.role == Role::In),
+            written,
             by_matmul: Sets::new(program, |_| false),
             is_touched: vec![false; program.buffers.len()],
             first_writes: FirstWrites::default(),

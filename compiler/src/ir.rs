@@ -4,6 +4,10 @@
 //! (an address for every buffer), `check` adds [`FirstWrites`], `schedule` adds a [`Schedule`] (a queue per engine,
 //! with semaphores). Nothing here is changed after it is made, and nothing holds `Rc`: a program can cross threads.
 
+mod host;
+
+pub use host::{Constant, Print};
+
 use crate::diagnostic::quote;
 use crate::dtype::Dtype;
 use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
@@ -381,6 +385,9 @@ pub struct Program {
     pub insts: Vec<Inst>,
     pub locs: Vec<Loc>,
     pub results: Vec<ResultValue>,
+    pub constants: Vec<Constant>,
+    /// In program order.
+    pub prints: Vec<Print>,
 }
 
 impl Program {
@@ -395,6 +402,8 @@ impl Program {
             insts: Vec::new(),
             locs: Vec::new(),
             results: Vec::new(),
+            constants: Vec::new(),
+            prints: Vec::new(),
         }
     }
 

@@ -30,6 +30,9 @@ mod layout;
 mod bind;
 mod language;
 mod create;
+mod lazy_zero;
+mod constant;
+mod print;
 mod promote;
 mod broadcast;
 mod element;
@@ -38,6 +41,7 @@ mod reduce;
 mod normalise;
 mod kernel;
 
+pub use constant::ArrayLoader;
 pub use error::{Error, Mistake};
 pub use kernel::{
     ArgValue, Evaluated, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize,
@@ -56,7 +60,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scope;
 use std::rc::Rc;
 use std::sync::Arc;
-use value::Value;
+use value::{Tensor, Value};
 
 /// Bounds on compile-time evaluation. Each is an error with its number, never a crash or a hang.
 pub struct Limits {
@@ -119,6 +123,7 @@ struct Evaluator<'a> {
     sources: &'a mut Sources,
     target: &'static Target,
     loader: &'a Loader<'a>,
+    arrays: &'a ArrayLoader<'a>,
     params: &'a [(String, String)],
     grid: &'a [u32],
     program_id: &'a [u32],
@@ -132,6 +137,10 @@ struct Evaluator<'a> {
     program: Program,
     /// PSUM views that matmuls have written, per buffer.
     matmul_writes: FxHashMap<crate::ir::BufferId, Vec<crate::ir::View>>,
+    /// Tiles in PSUM that are zero until something is written.
+    zeros: FxHashMap<crate::ir::BufferId, lazy_zero::LazyZero>,
+    /// Identity matrices in SBUF, one per dtype or a few.
+    identities: Vec<Tensor>,
     /// How often each name was made in each iteration.
     names: FxHashMap<NameKey, u32>,
     around: Vec<Around>,
@@ -155,6 +164,7 @@ impl<'a> Evaluator<'a> {
             sources,
             target: request.target,
             loader: request.loader,
+            arrays: request.arrays,
             params: request.params,
             grid: request.grid,
             program_id: request.program_id,
@@ -165,6 +175,8 @@ impl<'a> Evaluator<'a> {
             bases: FxHashMap::default(),
             program: Program::new(name, request.target.name),
             matmul_writes: FxHashMap::default(),
+            zeros: FxHashMap::default(),
+            identities: Vec::new(),
             names: FxHashMap::default(),
             around: Vec::new(),
             iterations: Vec::new(),
@@ -289,7 +301,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// `with nl.no_reorder():` has nothing to do. Queues keep program order as it is, and what runs at once on different
+    /// engines touches different bytes, so the order between them is seen in the timeline only.
     fn enter_with(&mut self, context: &Value, span: Span) -> Result<()> {
+        if matches!(context, Value::Member(it) if it.kind == language::NO_REORDER.kind) {
+            return Ok(());
+        }
         let help = "put the statements in the function itself";
         Err(Error::unsupported(
             &format!("`with` on {}", eval::with_article(context.kind())),

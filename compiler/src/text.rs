@@ -8,10 +8,12 @@
 //! gives a valid one back).
 //!
 //! ```text
-//! file      kernel line, buffer lines, `return` line if needed, then `body` or any number of `queue` blocks
+//! file      kernel line, buffer lines, `return` line if needed, `print` lines, then `body` or any number of `queue` blocks
 //! kernel    kernel %NAME for TARGET
 //! buffer    (in | out | buf) %NAME: DTYPE[SIZE, …] @ MEMORY REGION? (, address=(PARTITION, BYTE))?
 //! region    [START:END] in hbm, [PARTITIONS, BYTES] on chip as two START:END; all buffers have one, or none has
+//!           a buffer in hbm may end with what it holds from the start: = 127*0, 1, 2.5 (COUNT*VALUE, VALUE, …)
+//! print     print %BUFFER as "PREFIX", "VIEW"   shown after a run, in the order of these lines
 //! return    return %BUFFER (as NAME)?, …       left out when it lists the `out` buffers in order under their own names
 //! body      body { INSTRUCTION … }              without `body` and `queue` the text is an empty schedule
 //! queue     queue ENGINE { (INSTRUCTION | wait ENGINE COUNT | signal ENGINE COUNT) … }

@@ -9,6 +9,7 @@ use crate::lower;
 use crate::memory::{Layout, Memory, counts};
 use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
+use crate::tensor::Tensor;
 use nk_compiler::ir::{BufferId, FirstWrite, FirstWrites, InstId, Placement, Program, Region, View};
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
@@ -135,13 +136,20 @@ impl Machine {
         let mut memory = Memory::reserve(layout, stage_bytes);
         poison(&mut memory, program, placement, Space::Sbuf);
         poison(&mut memory, program, placement, Space::Psum);
-        Machine {
+        let mut machine = Machine {
             memory,
             counting: counting.collect(),
             buffers,
             code,
             stats,
+        };
+        for constant in &program.constants {
+            let dtype = program[constant.buffer].dtype;
+            let tensor = Tensor::from_f64(dtype, vec![constant.values.len()], &constant.values);
+            let tensor = tensor.expect("the shape counts the values");
+            machine.write(constant.buffer, tensor.bytes());
         }
+        machine
     }
 
     /// What loading the program took.

@@ -14,7 +14,7 @@ pub use files::Settings;
 pub use run::{Modelled, Outcome, RunOptions, RunOrder, Saved, Wall, programs};
 
 use crate::tensor::{ArgSpec, parse_arg};
-use files::{find_import, read_source};
+use files::{find_array, find_import, read_source};
 use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect};
@@ -187,6 +187,7 @@ impl Session {
             program_id,
             target: self.settings.target,
             loader: &loader,
+            arrays: &find_array,
         };
         Ok(compile_ast(sources, self.file, module, &request)?)
     }

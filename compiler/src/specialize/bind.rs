@@ -358,7 +358,8 @@ impl Evaluator<'_> {
         if !seen {
             writes.push(*dst);
         }
-        match asked {
+        let is_lazy = |it: &Value| it.as_int() != Some(0) && self.is_lazily_zero(dst.buffer);
+        match asked.filter(|it| !is_lazy(it)) {
             None | Some(Value::None) => Ok(match (overlaps, seen) {
                 (false, _) => Accumulate::Overwrite,
                 (true, true) => Accumulate::Add,

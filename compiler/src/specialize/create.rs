@@ -119,6 +119,10 @@ impl Evaluator<'_> {
                 span,
             ));
         }
+        if tensor.region == Region::Psum && fill.as_float() == Some(0.0) {
+            self.zero_lazily(tensor, span);
+            return Ok(());
+        }
         let arg = match (bind::immediate(fill), tensor.view.dtype.is_int()) {
             (Some(Arg::Int(it)), false) => Arg::Float(it as f32),
             (Some(Arg::Float(it)), true) if it.fract() == 0.0 => Arg::Int(it as i32),

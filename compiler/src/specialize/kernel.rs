@@ -1,6 +1,7 @@
 //! Whole kernels: finding one, binding its arguments, collecting its results; and host functions, evaluated on arrays.
 
 use super::call::unexpected;
+use super::constant::ArrayLoader;
 use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
 use super::host_bridge::from_arg;
@@ -31,6 +32,7 @@ pub struct Request<'a> {
     pub program_id: &'a [u32],
     pub target: &'static Target,
     pub loader: &'a Loader<'a>,
+    pub arrays: &'a ArrayLoader<'a>,
 }
 
 /// An argument of a kernel.
@@ -162,6 +164,7 @@ pub fn evaluate(
         program_id: &[],
         target,
         loader,
+        arrays: &|_, _| Err("a reference reads no files".to_string()),
     };
     let function = choose(ast, request.kernel, file).map_err(|it| vec![it.report()])?;
     let mut this = Evaluator::new(sources, &request, "host");
@@ -247,6 +250,7 @@ impl Evaluator<'_> {
             it
         })?;
         self.collect_results(&value, function.header)?;
+        self.settle_zeros();
         Ok(inputs)
     }
 

@@ -12,10 +12,9 @@ use super::exec::range_of;
 use super::index::tensor_value;
 use super::reduce::REDUCTIONS;
 use super::tensor::{Creation, axis, int};
-use super::value::{Region, Tensor, Value};
+use super::value::{Member, Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
-use crate::host::HostDtype;
 use crate::ir::Role;
 use crate::isa::{Accumulate, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::source::Span;
@@ -30,6 +29,7 @@ pub const NAMES: &[&str] = &[
     "ceil",
     "copy",
     "cos",
+    "device_print",
     "ds",
     "empty_like",
     "expand_dims",
@@ -48,6 +48,7 @@ pub const NAMES: &[&str] = &[
     "min",
     "ndarray",
     "negative",
+    "no_reorder",
     "num_programs",
     "ones",
     "ones_like",
@@ -57,6 +58,8 @@ pub const NAMES: &[&str] = &[
     "range",
     "rms_norm",
     "sequential_range",
+    "shared_constant",
+    "shared_identity_matrix",
     "sin",
     "softmax",
     "static_range",
@@ -70,6 +73,13 @@ pub const NAMES: &[&str] = &[
     "zeros",
     "zeros_like",
 ];
+
+/// What `nl.no_reorder()` gives to `with`.
+pub const NO_REORDER: Member = Member {
+    kind: "no_reorder region",
+    name: "no_reorder",
+    value: 0,
+};
 
 /// Functions that NeuronCore-v2 does not have: name, generation, what to do instead.
 pub const NEWER: &[(&str, &str, &str)] = &[
@@ -206,6 +216,13 @@ impl Evaluator<'_> {
                 Ok(tensor_value(dst))
             }
             "matmul" => self.matmul(args),
+            "shared_constant" => self.shared_constant(args),
+            "shared_identity_matrix" => self.shared_identity_matrix(args),
+            "device_print" => self.device_print(args),
+            "no_reorder" => {
+                let [] = args.bind("nl.no_reorder", [], 0)?;
+                Ok(Value::Member(&NO_REORDER))
+            }
             "broadcast_to" => {
                 let [x, shape, dtype] = args.bind("nl.broadcast_to", ["x", "shape", "dtype"], 2)?;
                 let x = self.tile(&required(x), "nl.broadcast_to", span)?;
@@ -377,24 +394,13 @@ impl Evaluator<'_> {
 
     /// A dtype of the device; NumPy's 64-bit ones are narrowed, with a warning.
     pub fn device_dtype(&mut self, value: &Value, span: Span) -> Result<Dtype> {
-        let Value::Host(host) = value else {
-            return self.dtype_of(value, span);
-        };
-        match **host {
-            crate::host::Arg::Dtype(HostDtype::F64) => {
-                self.warn(Warning::Narrowed, span);
-                Ok(Dtype::F32)
-            }
-            crate::host::Arg::Dtype(HostDtype::I64) => {
-                self.warn(Warning::Narrowed, span);
-                Ok(Dtype::I32)
-            }
-            crate::host::Arg::Dtype(HostDtype::U64) => {
-                self.warn(Warning::Narrowed, span);
-                Ok(Dtype::U32)
-            }
-            _ => self.dtype_of(value, span),
+        if let Value::Host(host) = value
+            && let crate::host::Arg::Dtype(dtype) = **host
+            && let Some(narrow) = self.narrowed(dtype, span)
+        {
+            return Ok(narrow);
         }
+        self.dtype_of(value, span)
     }
 
     pub fn no_mask(&mut self, mask: Option<Value>, span: Span) -> Result<()> {

@@ -200,6 +200,7 @@ impl Builder {
             Line::Kernel(kernel) => self.add_kernel(kernel),
             Line::Buffer(line) => self.add_buffer(line),
             Line::Return(results) => self.add_results(results),
+            Line::Print(line) => self.add_print(line),
             Line::Body => {
                 self.has_body = true;
                 self.open(range, Section::Body);
@@ -244,7 +245,7 @@ impl Builder {
             Line::Kernel(_) if self.section != Section::Start => {
                 Some(("a second kernel", "one file holds one kernel"))
             }
-            Line::Buffer(_) if self.section != Section::Declarations => Some((
+            Line::Buffer(_) | Line::Print(_) if self.section != Section::Declarations => Some((
                 "a declaration",
                 "declarations stand before the body and the queues",
             )),

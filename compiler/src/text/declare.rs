@@ -2,14 +2,20 @@
 //!
 //! Takes those lines, adds to the tables under construction or reports what is wrong.
 
+use super::SPECIAL_FLOATS;
 use super::build::{Builder, Section, number};
 use super::error::{Error, Mistake, Noun};
 use super::operand::{read_name, read_word};
 use super::print::usual_result_name;
-use super::syntax::{At, BufferLine, Kernel, RangeText, RegionText, ResultText, RoleWord, Value};
-use crate::ir::{Buffer, Region, Request, ResultValue, Role, Shape};
+use super::syntax::{
+    At, BufferLine, Kernel, PrintLine, RangeText, RegionText, ResultText, RoleWord, Run, Scalar, Value,
+};
+use crate::ir::{Buffer, Constant, Print, Region, Request, ResultValue, Role, Shape};
 use crate::isa::{MEMORIES, Memory};
 use crate::target::{TARGETS, Target};
+
+/// The most values that a constant of a text has.
+const MAX_VALUES: u64 = 1 << 26;
 
 impl Builder {
     /// `kernel %name for target`
@@ -79,14 +85,73 @@ impl Builder {
             },
             None => None,
         };
+        let contents = match &line.contents {
+            Some(contents) => match self.contents(contents, shape.count()) {
+                Some(values) => Some(values),
+                None => return,
+            },
+            None => None,
+        };
         let loc = self.add_loc(&line.name.range);
         let id = self.program.add_buffer(Buffer {
             loc: Some(loc),
             ..buffer
         });
+        if let Some(values) = contents {
+            let constant = Constant {
+                buffer: id,
+                values: values.into(),
+            };
+            self.program.constants.push(constant);
+        }
         self.names.insert(text, Some(id));
         self.buffer_spans.push(span);
         self.regions.push(region);
+    }
+
+    /// The values of a constant, one per element.
+    fn contents(&mut self, runs: &At<Vec<Run>>, needs: u64) -> Option<Vec<f64>> {
+        let mut has = 0u64;
+        for run in &runs.value {
+            has = has.saturating_add(u64::try_from(run.count).unwrap_or(0));
+        }
+        if needs > MAX_VALUES {
+            self.report(runs.range.clone(), number("the number of values", "67108864"));
+            return None;
+        }
+        if has != needs {
+            self.report(runs.range.clone(), Mistake::Contents { has, needs });
+            return None;
+        }
+        let mut values = Vec::with_capacity(needs as usize);
+        for run in &runs.value {
+            let value = match run.value {
+                Scalar::Int(it) => it as f64,
+                Scalar::Float(it) => f64::from(it),
+                Scalar::Word("nan") => f64::NAN,
+                Scalar::Word(word) => match SPECIAL_FLOATS.iter().find(|it| it.1 == word) {
+                    Some((it, _)) => f64::from(*it),
+                    None => {
+                        let (operand, takes) = ("contents", "numbers, inf, neg_inf and nan");
+                        self.report(runs.range.clone(), Mistake::Value { operand, takes });
+                        return None;
+                    }
+                },
+            };
+            values.resize(values.len() + usize::try_from(run.count).unwrap_or(0), value);
+        }
+        Some(values)
+    }
+
+    /// `print %buffer as "prefix", "view"`
+    pub(super) fn add_print(&mut self, line: PrintLine) {
+        if let Some(buffer) = self.buffer(&line.buffer) {
+            self.program.prints.push(Print {
+                buffer,
+                prefix: read_word(line.prefix.value),
+                what: read_word(line.what.value),
+            });
+        }
     }
 
     fn shape(&mut self, sizes: &At<Vec<At<i64>>>) -> Option<Shape> {

@@ -71,6 +71,11 @@ pub enum Mistake {
     PartlyPlaced {
         placed: Span,
     },
+    /// Contents of a constant that are not one value per element.
+    Contents {
+        has: u64,
+        needs: u64,
+    },
     Misplaced {
         line: &'static str,
         place: &'static str,
@@ -218,6 +223,12 @@ impl Report for Error {
                 format!("the region is {has} bytes long; the buffer has {needs}"),
             )
             .at(span, "this region"),
+            Mistake::Contents { has, needs } => Diagnostic::error(
+                "contents-size",
+                format!("the contents are {has} values; the buffer has {needs} elements"),
+            )
+            .at(span, "these values")
+            .help("write a value for each element; `127*0, 1` is 127 zeros and a one"),
             Mistake::PartlyPlaced { placed } => Diagnostic::error(
                 "partly-placed",
                 "this buffer has no region although another one has",

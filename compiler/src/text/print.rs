@@ -25,13 +25,16 @@ pub fn print(
     let mut out = String::with_capacity(80 * (program.buffers.len() + program.insts.len()) + 80);
     push_header(&mut out, program);
     for (idx, buffer) in program.buffers.iter().enumerate() {
-        push_buffer(
-            &mut out,
-            buffer,
-            placement.map(|it| it.region(BufferId::new(idx))),
-        );
+        let id = BufferId::new(idx);
+        push_buffer(&mut out, buffer, placement.map(|it| it.region(id)));
+        if let Some(constant) = program.constants.iter().find(|it| it.buffer == id) {
+            out.push_str(" = ");
+            push_contents(&mut out, &constant.values);
+        }
+        out.push('\n');
     }
     push_results(&mut out, program);
+    push_prints(&mut out, program);
     match schedule {
         Some(schedule) => {
             for engine in QUEUE_ORDER {
@@ -114,7 +117,23 @@ fn push_buffer(out: &mut String, buffer: &Buffer, region: Option<Region>) {
     if let Some(request) = buffer.request {
         push!(out, ", address=({}, {:#x})", request.partition, request.byte);
     }
-    out.push('\n');
+}
+
+/// `count*value, value, …`: neighbours that are equal stand together.
+fn push_contents(out: &mut String, values: &[f64]) {
+    let runs = values.chunk_by(|a, b| a.to_bits() == b.to_bits());
+    push_list(out, runs, |out, run| {
+        if run.len() > 1 {
+            push!(out, "{}*", run.len());
+        }
+        let value = run[0];
+        // Integers beyond f32 are exact as integers only; a zero with a sign is a float only.
+        if value.fract() == 0.0 && value.abs() < 1e10 && (value != 0.0 || value.is_sign_positive()) {
+            push!(out, "{value}");
+        } else {
+            push_float(out, value as f32);
+        }
+    });
 }
 
 /// What `results` are when the text says nothing: the `out` buffers in order, under their own names.
@@ -157,6 +176,18 @@ fn push_results(out: &mut String, program: &Program) {
         separator = ", ";
     }
     out.push('\n');
+}
+
+fn push_prints(out: &mut String, program: &Program) {
+    for print in &program.prints {
+        let name = &program[print.buffer].name;
+        push!(
+            out,
+            "print {name} as {}, {}\n",
+            quote(&print.prefix),
+            quote(&print.what)
+        );
+    }
 }
 
 fn push_queue(

@@ -24,6 +24,7 @@ pub enum Line<'t> {
     Kernel(Kernel<'t>),
     Buffer(BufferLine<'t>),
     Return(Vec<ResultText<'t>>),
+    Print(PrintLine<'t>),
     /// `body {`
     Body,
     /// `queue NAME {`
@@ -59,6 +60,31 @@ pub struct BufferLine<'t> {
     pub memory: At<&'t str>,
     pub region: Option<At<RegionText>>,
     pub options: Vec<Named<'t>>,
+    /// What the buffer holds from the start.
+    pub contents: Option<At<Vec<Run<'t>>>>,
+}
+
+/// `count*value`, or a value alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'t> {
+    pub count: i64,
+    pub value: Scalar<'t>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar<'t> {
+    Int(i64),
+    Float(f32),
+    /// `inf`, `neg_inf` or `nan`.
+    Word(&'t str),
+}
+
+/// `print %buffer as "prefix", "view"`
+#[derive(Debug)]
+pub struct PrintLine<'t> {
+    pub buffer: At<&'t str>,
+    pub prefix: At<&'t str>,
+    pub what: At<&'t str>,
 }
 
 /// `[start:end]` in HBM, `[partitions, bytes]` on chip.

@@ -50,6 +50,8 @@ pub enum Token<'t> {
     Buf,
     #[token("return")]
     Return,
+    #[token("print")]
+    Print,
     #[token("as")]
     As,
     #[token("body")]

@@ -5,11 +5,11 @@
 
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::ir::{
-    Buffer, BufferId, Dim, Inst, InstId, MAX_DIMS, Name, Pattern, Placement, Program, Region, Request,
-    ResultValue, Role, Schedule, Shape, Step, View,
+    Buffer, BufferId, Constant, Dim, Inst, InstId, MAX_DIMS, Name, Pattern, Placement, Print, Program,
+    Region, Request, ResultValue, Role, Schedule, Shape, Step, View,
 };
 use nk_compiler::isa::{
-    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, N_ENGINES, Operand,
+    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, Memory, N_ENGINES, Operand,
     REDUCE_CMDS, ROWS,
 };
 use nk_compiler::target::TARGETS;
@@ -67,6 +67,33 @@ pub fn program(tape: &mut Tape) -> Program {
         program.add_inst(inst);
     }
     program.results = results(tape, &program);
+    for (idx, buffer) in program.buffers.iter().enumerate() {
+        let (id, count) = (BufferId::new(idx), buffer.shape.count());
+        if buffer.memory == Memory::Hbm && count < 4096 && tape.below(3) == 1 {
+            let value = |_| {
+                tape.pick(&[
+                    0.0,
+                    -0.0,
+                    1.0,
+                    -3.0,
+                    4_294_967_295.0,
+                    0.5,
+                    1e30,
+                    f64::INFINITY,
+                    f64::NAN,
+                ])
+            };
+            let values = (0..count).map(value).collect();
+            program.constants.push(Constant { buffer: id, values });
+        }
+        if tape.below(4) == 1 {
+            program.prints.push(Print {
+                buffer: id,
+                prefix: tape.pick(&["", "a \"tile\"\n", "print"]).to_owned(),
+                what: "x[0:1]".to_owned(),
+            });
+        }
+    }
     program
 }
 

@@ -85,7 +85,8 @@ fn host_value(spec: &ArgSpec, arrays: &mut dyn Iterator<Item = HostArray>) -> Ho
     }
 }
 
-fn host_array(tensor: &Tensor) -> HostArray {
+/// A tensor as an array of the host.
+pub fn host_array(tensor: &Tensor) -> HostArray {
     // NumPy has no tfloat32; its values are float32's.
     let dtype = HOST_DTYPES.iter().find(|it| it.3 == Some(tensor.dtype()));
     let dtype = dtype.map_or(HostDtype::F32, |it| it.0);

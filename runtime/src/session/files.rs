@@ -1,7 +1,10 @@
 //! Source files: reading them, and finding what they import.
 
 use super::Failure;
-use nk_compiler::diagnostic::Diagnostic;
+use super::arguments::host_array;
+use crate::tensor::{ArgSpec, parse_arg};
+use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::host::HostArray;
 use nk_compiler::specialize::{ImportRequest, Loaded};
 use nk_compiler::target::Target;
 use std::path::{Path, PathBuf};
@@ -79,4 +82,16 @@ fn package_root(dir: &Path) -> PathBuf {
         root = parent;
     }
     root.to_path_buf()
+}
+
+/// The array in a file that a kernel names, looked for beside the kernel's own file.
+pub fn find_array(from: &str, path: &str) -> Result<HostArray, String> {
+    let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
+    let text = beside.to_str().ok_or("the path is not UTF-8")?;
+    let spec = parse_arg(&format!("@{text}")).map_err(|it| it.report().message)?;
+    let ArgSpec::Tensor(source) = spec else {
+        return Err(format!("{path} names no array"));
+    };
+    let loaded = source.load().map_err(|it| it.report().message)?;
+    Ok(host_array(&loaded.tensor))
 }

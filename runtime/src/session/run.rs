@@ -11,7 +11,7 @@ use crate::{Emulator, Execution, Machine, Rounding};
 use nk_compiler::Compiled;
 use nk_compiler::check::{Gap, Unwritten, not_written};
 use nk_compiler::diagnostic::{Diagnostic, Report};
-use nk_compiler::ir::{BufferId, InstId, Program, Role};
+use nk_compiler::ir::{BufferId, InstId, Print, Program, Role};
 use nk_compiler::isa::{Access, ENGINES, N_ENGINES, Unit};
 use nk_compiler::source::Sources;
 use std::path::PathBuf;
@@ -133,6 +133,7 @@ impl Session {
         let mut hbm = Hbm {
             inputs: tensors.clone(),
             outputs: Vec::new(),
+            printed: String::new(),
         };
         let mut modelled = Modelled::default();
         let mut printed = String::new();
@@ -167,6 +168,7 @@ impl Session {
             }
             last = Some(compiled);
         }
+        printed.push_str(&hbm.printed);
         let Compiled { program, inputs, .. } = last.expect("a grid has at least one program");
         let unwritten = unwritten.unwrap_or_default();
         if !unwritten.is_empty() {
@@ -265,6 +267,10 @@ impl Session {
             }
         }
         machine.run(&order);
+        for print in &program.prints {
+            let tensor = read(&machine, program, print.buffer);
+            hbm.printed.push_str(&printed(print, &tensor));
+        }
         for (input, tensor) in compiled.inputs.iter().zip(&mut hbm.inputs) {
             *tensor = read(&machine, program, input.buffer);
         }
@@ -280,6 +286,19 @@ impl Session {
 struct Hbm {
     inputs: Vec<Tensor>,
     outputs: Vec<(String, Tensor)>,
+    /// What the programs printed while they ran.
+    printed: String,
+}
+
+/// One `device_print`: the prefix, the slice with its dtype and shape, then the values as NumPy prints them.
+fn printed(print: &Print, tensor: &Tensor) -> String {
+    let Print { prefix, what, .. } = print;
+    let (dtype, shape) = (tensor.dtype().name(), tensor.shape());
+    let separator = if prefix.is_empty() { "" } else { " " };
+    format!(
+        "{prefix}{separator}{what} {dtype}{shape:?}\n{}\n",
+        arguments::host_array(tensor)
+    )
 }
 
 fn clocked<T>(clock: &mut Duration, work: impl FnOnce() -> T) -> T {
