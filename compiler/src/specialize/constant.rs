@@ -127,7 +127,7 @@ impl Evaluator<'_> {
         if let (Some(tile), None) = (known, &dst) {
             return Ok(tensor_value(corner(tile, n)));
         }
-        let is_one = |at: u32| f64::from(u8::from(at % (n + 1) == 0));
+        let is_one = |at: u32| f64::from(u8::from(at.is_multiple_of(n + 1)));
         let identity = self.constant(&[n, n], (0..n * n).map(is_one).collect(), dtype, span)?;
         let tile = match &dst {
             Some(dst) => dst.clone(),
