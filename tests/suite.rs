@@ -242,6 +242,51 @@ fn broken_kernels_are_reported_at_their_lines() {
     }
 }
 
+/// What goes wrong when a program runs is reported at its line, by both emulators and in every order.
+#[test]
+fn faults_are_reported_at_their_lines() {
+    let paths = files("tests/faults", "py");
+    assert!(paths.len() >= 2, "only {} faulty kernels were found", paths.len());
+    for path in paths {
+        let source = std::fs::read_to_string(&path).expect("the test file is readable");
+        let expected = lex::expected_diagnostics(&source);
+        let runs = [
+            (Emulator::Jit, RunOrder::Program),
+            (Emulator::Jit, RunOrder::Random { seed: 1 }),
+            (Emulator::Reference, RunOrder::Program),
+        ];
+        for (emulator, order) in runs {
+            let case = path.clone();
+            let (found, shown) = with_stack(move || {
+                let mut sources = Sources::new();
+                let session =
+                    open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+                let jobs = session
+                    .jobs(None, &[], &[])
+                    .expect("the arguments are well-formed");
+                let failure = session.run(&mut sources, &jobs[0], &options(emulator, order));
+                let Err(failure) = failure else {
+                    panic!("{case:?} runs to its end");
+                };
+                let place = |it: &Diagnostic| {
+                    let span = it.primary_span().expect("every fault has a place");
+                    (
+                        sources.line_column(span.file, span.start).0,
+                        it.severity,
+                        it.code.to_string(),
+                    )
+                };
+                let found: Vec<_> = failure.diagnostics.iter().map(place).collect();
+                let shown =
+                    render(&failure.diagnostics, &sources).replace(case.to_str().unwrap(), stem(&case));
+                (found, shown)
+            });
+            assert_eq!(found, expected, "{path:?} by {emulator:?}\n{shown}");
+            snapshots().bind(|| insta::assert_snapshot!(format!("fault_{}", stem(&path)), shown));
+        }
+    }
+}
+
 fn snapshots() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");
@@ -349,7 +394,7 @@ fn ir_programs_give_the_values_beside_them() {
                     machine.write(buffer(name), tensor.expect("literals are rectangular").bytes());
                 }
                 let order: Vec<InstId> = (0..program.insts.len()).map(InstId::new).collect();
-                machine.run(&order);
+                machine.run(&order).expect("no index is out of bounds");
                 for (name, literal) in &outputs {
                     let bytes = machine.read(buffer(name));
                     let got = Tensor::new(program[buffer(name)].dtype, literal.shape.clone(), bytes);

@@ -2,7 +2,8 @@
 //!
 //! Takes a program in program order with its placement, gives what it reads without having written it, results it does
 //! not write, and the PSUM words that each `accumulate=auto` starts anew. Addresses are static, so all of this is known
-//! before anything runs and costs nothing at run time. Never changes the program.
+//! before anything runs and costs nothing at run time. What is dynamic is taken at its best: a loop runs, and a dynamic
+//! write reaches everything it can. Never changes the program.
 
 mod bits;
 mod error;
@@ -22,6 +23,7 @@ use crate::isa::{Access, Accumulate, Arg, Op};
 use crate::source::Span;
 use crate::text::print_view;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use written::{Extent, Window, Written};
 
 /// What a correct program's data flow says.
@@ -57,7 +59,14 @@ pub fn check(program: &Program, placement: &Placement) -> Result<Checked, Vec<Er
 /// [`check`] for a program that may be one of a grid.
 pub fn check_as(program: &Program, placement: &Placement, results: Results) -> Result<Checked, Vec<Error>> {
     let mut flow = Flow::new(program, placement);
+    let mut loops = program.loops.iter().peekable();
     for (id, inst) in program.iter() {
+        flow.open.retain(|it| id.index() < it.end);
+        while let Some(it) = loops.next_if(|it| it.first <= id.index()) {
+            if id.index() < it.end {
+                flow.open.push(it.first..it.end);
+            }
+        }
         flow.visit(id, inst);
     }
     let unwritten = flow.unwritten_results();
@@ -68,7 +77,7 @@ pub fn check_as(program: &Program, placement: &Placement, results: Results) -> R
     let Flow {
         errors,
         first_writes,
-        is_touched,
+        first_touch,
         ..
     } = flow;
     if !errors.is_empty() {
@@ -76,7 +85,7 @@ pub fn check_as(program: &Program, placement: &Placement, results: Results) -> R
     }
     Ok(Checked {
         first_writes,
-        warnings: unused(program, &is_touched),
+        warnings: unused(program, &first_touch),
         unwritten,
     })
 }
@@ -159,8 +168,10 @@ struct Flow<'a> {
     /// By any instruction.
     written: Sets,
     by_matmul: Sets,
-    /// Indexed by buffer.
-    is_touched: Vec<bool>,
+    /// The instruction that touches a buffer first, indexed by buffer.
+    first_touch: Vec<Option<InstId>>,
+    /// The loops around the instruction at hand.
+    open: Vec<Range<usize>>,
     first_writes: FirstWrites,
     errors: Vec<Error>,
     /// The error for each code, operand and place: unrolled loops repeat mistakes.
@@ -178,7 +189,8 @@ impl<'a> Flow<'a> {
             placement,
             written,
             by_matmul: Sets::new(program, |_| false),
-            is_touched: vec![false; program.buffers.len()],
+            first_touch: vec![None; program.buffers.len()],
+            open: Vec::new(),
             first_writes: FirstWrites::default(),
             errors: Vec::new(),
             known: FxHashMap::default(),
@@ -187,8 +199,8 @@ impl<'a> Flow<'a> {
 
     fn visit(&mut self, id: InstId, inst: &Inst) {
         let accumulates = inst.op == Op::NcMatmul;
-        for (access, view) in inst.views() {
-            self.is_touched[self.program[view].buffer.index()] = true;
+        for (access, view) in self.program.touches(inst) {
+            self.first_touch[self.program[view].buffer.index()].get_or_insert(id);
             let is_matmul_dst = accumulates && access != Access::Read;
             if access != Access::Write && !is_matmul_dst && !self.written.has_view[view.index()] {
                 self.check_read(inst, view);
@@ -208,7 +220,9 @@ impl<'a> Flow<'a> {
     /// Reports what of a view has no value, once.
     fn check_read(&mut self, inst: &Inst, id: ViewId) {
         let view = &self.program[id];
-        let Some(missing) = self.missing(&self.written, view) else {
+        let missing = self.missing(&self.written, view);
+        // A dynamic view reads some of what it can reach, so something of that must have been written.
+        let Some(missing) = missing.filter(|it| view.dynamic.is_none() || it.count == it.of) else {
             self.written.has_view[id.index()] = true;
             return;
         };
@@ -246,7 +260,22 @@ impl<'a> Flow<'a> {
                     end: (gap.end + byte) as u32,
                 });
             });
-            if !ranges.is_empty() {
+            // Which iteration is the first to write is not known when the program is compiled.
+            let born = self.first_touch[view.buffer.index()].map_or(0, InstId::index);
+            let is_shared = self.open.iter().any(|it| born < it.start);
+            if (is_shared || view.dynamic.is_some()) && !ranges.is_empty() {
+                let error = Error::AccumulateUnset {
+                    by: self.site(inst, view_id),
+                    tensor: Tensor::new(self.program, view.buffer),
+                    missing: Missing {
+                        count: 1,
+                        of: 1,
+                        first: Vec::new(),
+                    },
+                    holds: Holds::Unknown,
+                };
+                self.report(error);
+            } else if !ranges.is_empty() {
                 self.first_writes.ranges.push((id, ranges));
             }
             return;
@@ -349,7 +378,7 @@ impl<'a> Flow<'a> {
 /// The bytes of a view, counted from its buffer's start; `None` when it has no elements.
 fn window(program: &Program, view: &View) -> Option<Window> {
     let memory = program.memory(view);
-    let bytes = Bytes::of(view, memory)?;
+    let bytes = Bytes::reach(view, &program[view.buffer])?;
     let (first_partition, n_partitions) = match memory.is_on_chip() {
         true => (u32::from(view.partition), view.partitions()),
         false => (0, 1),
@@ -397,11 +426,11 @@ fn innermost_loop(program: &Program, loc: LocId) -> Option<Span> {
 }
 
 /// A warning for each allocation in the source that no instruction touches.
-fn unused(program: &Program, is_touched: &[bool]) -> Vec<Error> {
+fn unused(program: &Program, first_touch: &[Option<InstId>]) -> Vec<Error> {
     let mut known: FxHashMap<Span, bool> = FxHashMap::default();
-    for (buffer, is_touched) in program.buffers.iter().zip(is_touched) {
+    for (buffer, first_touch) in program.buffers.iter().zip(first_touch) {
         if let (Role::Local, Some(span)) = (buffer.role, program.span(buffer.loc)) {
-            *known.entry(span).or_default() |= is_touched;
+            *known.entry(span).or_default() |= first_touch.is_some();
         }
     }
     let mut warnings = Vec::new();

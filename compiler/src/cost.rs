@@ -5,7 +5,7 @@
 //! occupies no compute: both belong to the event model of the runtime.
 
 use crate::dtype::Dtype;
-use crate::ir::{Dim, Inst, Program, View};
+use crate::ir::{Dim, Index, Inst, Program, View};
 use crate::isa::{AluOp, Arg, Basis, Cost, Engine, Kind, Memory, Op};
 use crate::target::Target;
 
@@ -31,7 +31,11 @@ impl Busy {
 pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
     let timing = &target.timing;
     let row = inst.op.row();
-    let floor = |cycles: u64| cycles.max(timing.min_ii_cycles);
+    let interval = match is_dynamic(program, inst) {
+        true => timing.min_ii_dynamic_cycles,
+        false => timing.min_ii_cycles,
+    };
+    let floor = |cycles: u64| cycles.max(interval);
     let mut weight_loads = 0;
     let emulated = emulated_cycles(program, inst, target);
     let cycles = match row.cost {
@@ -73,6 +77,7 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
         }
         Cost::Transpose => floor(one_stream(program, inst, target)),
         Cost::Dma | Cost::DmaTranspose => 0,
+        Cost::Register => register_cycles(program, inst, target),
     };
     let cycles = cycles + emulated;
     let assumed =
@@ -130,6 +135,37 @@ fn emulated_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
         }
     }
     cycles
+}
+
+/// Cycles that a queue spends on the addresses of a transfer before it triggers it, beyond those of a static one.
+pub fn address_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
+    let timing = &target.timing;
+    if program.is_static() {
+        return 0;
+    }
+    let views = inst.views().map(|(_, id)| &program[id]);
+    let cycles = views.filter_map(|view| match view.dynamic?.index {
+        Index::Rows(_) => {
+            let rows = view.dims().first().map_or(1, |it| u64::from(it.count));
+            Some(timing.descriptor_start_cycles + timing.descriptor_row_cycles * rows)
+        }
+        Index::Register(_) | Index::Element(_) => Some(timing.index_read_cycles),
+    });
+    cycles.sum()
+}
+
+fn is_dynamic(program: &Program, inst: &Inst) -> bool {
+    !program.is_static() && inst.views().any(|(_, id)| program[id].dynamic.is_some())
+}
+
+/// Cycles of a sequencer that moves, loads or stores a register.
+fn register_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
+    let mut memories = program.accesses(inst).map(|it| program.memory(it.1));
+    match memories.next() {
+        None => 1,
+        Some(Memory::Hbm) => target.timing.register_hbm_cycles,
+        Some(Memory::Sbuf | Memory::Psum) => target.timing.register_sbuf_cycles,
+    }
 }
 
 /// Cycles of an instruction whose reads do not compete: the slowest of its tiles.

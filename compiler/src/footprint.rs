@@ -3,7 +3,7 @@
 //! Takes views (and, for absolute bytes, their placement), gives sets of bytes in a normal form with exact tests for
 //! overlap and containment. Never looks at instructions or time.
 
-use crate::ir::{BufferId, MAX_DIMS, Placement, Program, Region, View};
+use crate::ir::{Buffer, BufferId, MAX_DIMS, Placement, Program, Region, View};
 use crate::isa::Memory;
 
 /// A repetition: `count` times, `stride` bytes apart.
@@ -22,8 +22,11 @@ pub struct Bytes {
     pub start: u64,
     pub run: u64,
     rank: u8,
-    steps: [Step; MAX_DIMS],
+    steps: [Step; MAX_STEPS],
 }
+
+/// Every pair of a view, and the one that moves it at run time.
+const MAX_STEPS: usize = MAX_DIMS + 1;
 
 /// The bytes of a view in a memory: `bytes` of each partition in `first_partition..end_partition`.
 ///
@@ -46,7 +49,7 @@ impl Bytes {
             start,
             run: end - start,
             rank: 0,
-            steps: [Step { stride: 0, count: 0 }; MAX_DIMS],
+            steps: [Step { stride: 0, count: 0 }; MAX_STEPS],
         }
     }
 
@@ -54,6 +57,23 @@ impl Bytes {
     ///
     /// `None` when the view has no elements. The view lies inside its buffer.
     pub fn of(view: &View, memory: Memory) -> Option<Bytes> {
+        Bytes::with_step(view, memory, None)
+    }
+
+    /// [`Bytes::of`] for all addresses that a dynamic view of a buffer can have.
+    pub fn reach(view: &View, buffer: &Buffer) -> Option<Bytes> {
+        let step = view.dynamic.map(|it| Step {
+            stride: u64::from(it.stride) * u64::from(view.dtype.size()),
+            count: u64::from(it.count).max(1),
+        });
+        Bytes::with_step(
+            view,
+            buffer.memory,
+            step.filter(|it| it.stride > 0 && it.count > 1),
+        )
+    }
+
+    fn with_step(view: &View, memory: Memory, step: Option<Step>) -> Option<Bytes> {
         let size = i64::from(view.dtype.size());
         let skip = usize::from(memory.is_on_chip());
         let mut start = view.offset * size;
@@ -76,6 +96,9 @@ impl Bytes {
         }
         if view.dims()[..skip].iter().any(|it| it.count == 0) {
             return None;
+        }
+        if let Some(step) = step {
+            bytes.insert(step);
         }
         bytes.start = u64::try_from(start).unwrap_or(0);
         bytes.merge();
@@ -182,10 +205,10 @@ impl Bytes {
 }
 
 impl Footprint {
-    /// The bytes of a view of a placed program; `None` when it has no elements.
+    /// The bytes of a view of a placed program, all that it can touch when it is dynamic; `None` when it has no elements.
     pub fn of(program: &Program, placement: &Placement, view: &View) -> Option<Footprint> {
         let memory = program.memory(view);
-        let bytes = Bytes::of(view, memory)?;
+        let bytes = Bytes::reach(view, &program[view.buffer])?;
         Some(match placement.region(view.buffer) {
             Region::Hbm { address } => Footprint {
                 memory,

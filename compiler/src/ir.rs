@@ -4,8 +4,10 @@
 //! (an address for every buffer), `check` adds [`FirstWrites`], `schedule` adds a [`Schedule`] (a queue per engine,
 //! with semaphores). Nothing here is changed after it is made, and nothing holds `Rc`: a program can cross threads.
 
+mod control;
 mod host;
 
+pub use control::{Bound, Control, ControlStep, Dynamic, Index, Loop, LoopKind, MAX_TOUCHES, Node, Register};
 pub use host::{Constant, Print};
 
 use crate::diagnostic::quote;
@@ -15,7 +17,7 @@ use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::{Deref, Index};
+use std::ops::Deref;
 use std::sync::Arc;
 
 macro_rules! ids {
@@ -47,6 +49,8 @@ ids! {
     InstId;
     /// A source position with the calls and loops around it.
     LocId;
+    /// A register of the sequencers.
+    RegisterId;
 }
 
 /// The sizes of a tensor, outermost first, at most six of them.
@@ -219,6 +223,8 @@ pub struct View {
     pub partition: u16,
     pub offset: i64,
     dims: [Dim; MAX_DIMS],
+    /// What is added to the offset at run time.
+    pub dynamic: Option<Dynamic>,
 }
 
 impl Hash for View {
@@ -229,6 +235,9 @@ impl Hash for View {
         state.write_i64(self.offset);
         for dim in self.dims() {
             state.write_u64((dim.stride as u32 as u64) << 32 | u64::from(dim.count));
+        }
+        if let Some(dynamic) = self.dynamic {
+            dynamic.hash(state);
         }
     }
 }
@@ -245,7 +254,13 @@ impl View {
             partition,
             offset,
             dims: all,
+            dynamic: None,
         })
+    }
+
+    /// The same window moved at run time.
+    pub fn moved_by(self, dynamic: Option<Dynamic>) -> View {
+        View { dynamic, ..self }
     }
 
     /// The view of all of a buffer.
@@ -271,6 +286,7 @@ impl View {
             partition: 0,
             offset: 0,
             dims,
+            dynamic: None,
         }
     }
 
@@ -383,6 +399,12 @@ pub struct Program {
     view_ids: FxHashMap<View, ViewId>,
     patterns: Vec<Pattern>,
     pub insts: Vec<Inst>,
+    pub registers: Vec<Register>,
+    /// Loops that the device runs, in order of their beginnings, outer ones first.
+    pub loops: Vec<Loop>,
+    /// Whether some view is dynamic, and whether some has a tile for an index.
+    has_dynamic_views: bool,
+    has_index_tiles: bool,
     pub locs: Vec<Loc>,
     pub results: Vec<ResultValue>,
     pub constants: Vec<Constant>,
@@ -400,6 +422,10 @@ impl Program {
             view_ids: FxHashMap::default(),
             patterns: Vec::new(),
             insts: Vec::new(),
+            registers: Vec::new(),
+            loops: Vec::new(),
+            has_dynamic_views: false,
+            has_index_tiles: false,
             locs: Vec::new(),
             results: Vec::new(),
             constants: Vec::new(),
@@ -414,6 +440,8 @@ impl Program {
 
     /// Interns a view.
     pub fn add_view(&mut self, view: View) -> ViewId {
+        self.has_dynamic_views |= view.dynamic.is_some();
+        self.has_index_tiles |= view.dynamic.is_some_and(|it| it.index.tile().is_some());
         *self.view_ids.entry(view).or_insert_with(|| {
             self.views.push(view);
             ViewId::new(self.views.len() - 1)
@@ -434,6 +462,11 @@ impl Program {
         LocId::new(self.locs.len() - 1)
     }
 
+    pub fn add_register(&mut self, register: Register) -> RegisterId {
+        self.registers.push(register);
+        RegisterId::new(self.registers.len() - 1)
+    }
+
     pub fn add_inst(&mut self, inst: Inst) -> InstId {
         self.insts.push(inst);
         InstId::new(self.insts.len() - 1)
@@ -451,9 +484,25 @@ impl Program {
             .map(|(idx, it)| (InstId::new(idx), it))
     }
 
-    /// The view operands of an instruction with what is done to each, in operand order.
+    /// The views an instruction touches with what is done to each: its operands in their order, then the tiles that hold
+    /// indices of dynamic ones.
+    pub fn touches<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (Access, ViewId)> {
+        let operands = self.has_index_tiles.then(|| inst.views());
+        let indices = operands.into_iter().flatten().filter_map(|(_, id)| {
+            let tile = self[id].dynamic?.index.tile()?;
+            Some((Access::Read, tile))
+        });
+        inst.views().chain(indices)
+    }
+
+    /// [`Program::touches`] with the views themselves.
     pub fn accesses<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (Access, &'a View)> {
-        inst.views().map(|(access, id)| (access, &self[id]))
+        self.touches(inst).map(|(access, id)| (access, &self[id]))
+    }
+
+    /// Whether no address depends on a register or a tile.
+    pub fn is_static(&self) -> bool {
+        !self.has_dynamic_views
     }
 
     /// The memory a view lies in.
@@ -469,7 +518,7 @@ impl Program {
 
 macro_rules! indexed {
     ($( $id:ident $field:ident $item:ident; )*) => { $(
-        impl Index<$id> for Program {
+        impl std::ops::Index<$id> for Program {
             type Output = $item;
 
             fn index(&self, id: $id) -> &$item {
@@ -485,6 +534,7 @@ indexed! {
     PatternId patterns Pattern;
     InstId insts Inst;
     LocId locs Loc;
+    RegisterId registers Register;
 }
 
 /// Where a buffer lies.
@@ -548,9 +598,22 @@ pub enum Step {
         to: Engine,
         count: u32,
     },
+    /// Goes on when all queues are here and everything above is complete. Counts of signals start anew behind it.
+    Barrier,
+    /// A barrier, and the beginning of a loop of the program, by number.
+    Loop(u32),
+    /// A barrier, and the end of the innermost open loop.
+    End,
 }
 
-/// A queue per engine.
+impl Step {
+    /// Whether all queues meet here.
+    pub fn is_barrier(self) -> bool {
+        matches!(self, Step::Barrier | Step::Loop(_) | Step::End)
+    }
+}
+
+/// A queue per engine. Every queue has the same barriers and loops, at the same places of the control flow.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Schedule {
     /// Indexed by [`Engine`].

@@ -106,6 +106,8 @@ pub enum Unit {
     Engine,
     /// The DMA engines; the queue only triggers them.
     Dma,
+    /// The sequencers of all queues, which hold the registers.
+    Sequencer,
 }
 
 #[derive(Debug)]
@@ -142,6 +144,10 @@ pub enum Kind {
     /// Two small integers.
     Pair,
     Accumulate,
+    Register,
+    /// A register or a number.
+    RegisterOrInt,
+    OobMode,
 }
 
 /// What a view operand may be.
@@ -259,6 +265,8 @@ pub enum Rule {
     MemsetValue,
     /// A GpSimd operand may not be in PSUM.
     GpsimdNoPsum,
+    /// The operand (by position) has one element.
+    OneElement(usize),
 }
 
 /// How long the executing engine is busy. Formulas are in `isa.md` §3.1 and `timing.md` §1.2; `cost.rs` evaluates them.
@@ -286,6 +294,8 @@ pub enum Cost {
     Dma,
     /// One descriptor an element.
     DmaTranspose,
+    /// An instruction of the sequencers.
+    Register,
 }
 
 /// How well a figure is known. The share of modelled time that rests on guesses is printed with every result.
@@ -315,7 +325,21 @@ pub enum Arg {
     Axes(u8),
     Pair(u8, u8),
     Accumulate(Accumulate),
+    Register(crate::ir::RegisterId),
+    OobMode(OobMode),
 }
+
+/// What happens to a transfer whose dynamic address leaves its tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OobMode {
+    /// The program stops.
+    Error,
+    /// The row, or the whole transfer, is left out.
+    Skip,
+}
+
+pub const OOB_MODES: &[(OobMode, &str)] = &[(OobMode::Error, "error"), (OobMode::Skip, "skip")];
 
 /// What a matmul does with the PSUM words it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,8 @@
 //!
 //! Takes a program with its placement, gives a queue of steps per engine. Every pair of instructions that touch common
 //! bytes, one of them writing, happens in program order; no wait is implied by another one. Never changes what an
-//! instruction does or which engine computes it, and knows nothing about time.
+//! instruction does or which engine computes it, and knows nothing about time. Between segments of the control flow all
+//! queues meet at a barrier, so that the iterations of a loop need no order of their own.
 
 mod clock;
 mod grid;
@@ -15,8 +16,8 @@ mod verify;
 
 pub use verify::{Error, verify_schedule};
 
-use crate::ir::{InstId, Placement, Program, Schedule, Step};
-use crate::isa::{Access, ENGINES, Engine, MAX_ARGS, N_ENGINES, Unit};
+use crate::ir::{ControlStep, InstId, MAX_TOUCHES, Placement, Program, Schedule, Step};
+use crate::isa::{Access, ENGINES, Engine, N_ENGINES, Unit};
 use clock::{Clock, Lane};
 use heirs::Heirs;
 use slots::{SlotId, Slots};
@@ -24,39 +25,94 @@ use state::State;
 
 /// Deals the instructions to queues and orders every conflict with the fewest waits.
 pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
-    let plan = transfers::plan(program, placement);
     let slots = Slots::new(program, placement);
-    let mut states = vec![State::default(); slots.all.len()];
-    let mut is_born = vec![false; program.buffers.len()];
-    let mut heirs = Heirs::new();
-    let mut queues: [Queue; N_ENGINES] = Default::default();
-    for (sequence, &id) in plan.order.iter().enumerate() {
-        let inst = &program[id];
-        let engine = plan.queues[id.index()];
-        let lane = Lane::new(engine, inst.op.row().unit);
-        let mut touched = [None; MAX_ARGS];
-        let mut need = Clock::default();
-        for ((access, view), touched) in inst.views().zip(&mut touched) {
-            let buffer = program[view].buffer;
-            if !std::mem::replace(&mut is_born[buffer.index()], true) {
-                heirs.bear(program, placement, &slots, &mut states, buffer);
+    let mut scheduling = Scheduling {
+        program,
+        placement,
+        states: vec![State::default(); slots.all.len()],
+        slots,
+        is_born: vec![false; program.buffers.len()],
+        heirs: Heirs::new(),
+        queues: Default::default(),
+        n_dealt: 0,
+    };
+    let mut plan = transfers::Plan::new(program, placement);
+    for step in program.control().flatten() {
+        match step {
+            ControlStep::Segment(range) => {
+                for (id, queue) in plan.segment(range) {
+                    scheduling.deal(id, queue);
+                }
             }
-            let Some(slot) = slots.of_view(view) else { continue };
-            states[slot.index()].before_own(&mut need);
-            let others = slots.overlapping(slot).iter().copied();
+            ControlStep::Meet(step) => scheduling.meet(step),
+        }
+    }
+    steps(&scheduling.queues)
+}
+
+/// The queues while they are filled.
+struct Scheduling<'a> {
+    program: &'a Program,
+    placement: &'a Placement,
+    slots: Slots,
+    states: Vec<State>,
+    is_born: Vec<bool>,
+    heirs: Heirs,
+    queues: [Queue; N_ENGINES],
+    n_dealt: usize,
+}
+
+impl Scheduling<'_> {
+    /// Appends an instruction to a queue, behind the waits that it needs.
+    fn deal(&mut self, id: InstId, engine: Engine) {
+        let inst = &self.program[id];
+        let lane = Lane::new(engine, inst.op.row().unit);
+        let mut touched = [None; MAX_TOUCHES];
+        let mut need = Clock::default();
+        for ((access, view), touched) in self.program.touches(inst).zip(&mut touched) {
+            let buffer = self.program[view].buffer;
+            if !std::mem::replace(&mut self.is_born[buffer.index()], true) {
+                self.heirs.bear(
+                    self.program,
+                    self.placement,
+                    &self.slots,
+                    &mut self.states,
+                    buffer,
+                );
+            }
+            let Some(slot) = self.slots.of_view(view) else {
+                continue;
+            };
+            self.states[slot.index()].before_own(&mut need);
+            let others = self.slots.overlapping(slot).iter().copied();
             for it in others.chain([slot]) {
                 match access {
-                    Access::Read => states[it.index()].before_read(&mut need),
-                    Access::Write | Access::ReadWrite => states[it.index()].before_write(&mut need),
+                    Access::Read => self.states[it.index()].before_read(&mut need),
+                    Access::Write | Access::ReadWrite => self.states[it.index()].before_write(&mut need),
                 }
             }
             *touched = Some((access, slot));
         }
-        wait_for(&mut queues, engine, &need);
-        let position = queues[engine as usize].push(id, sequence, engine);
-        record(&mut states, &touched, lane, position);
+        wait_for(&mut self.queues, engine, &need);
+        let position = self.queues[engine as usize].push(id, self.n_dealt, engine);
+        self.n_dealt += 1;
+        record(&mut self.states, &touched, lane, position);
     }
-    steps(&queues)
+
+    /// Lets all queues meet: behind a barrier everything above it is complete.
+    fn meet(&mut self, step: Step) {
+        let mut all = Clock::default();
+        for (queue, &(engine, _)) in self.queues.iter().zip(ENGINES) {
+            for unit in [Unit::Engine, Unit::Dma] {
+                all.raise(Lane::new(engine, unit), queue.position());
+            }
+        }
+        for queue in &mut self.queues {
+            let position = queue.position();
+            queue.barriers.push((position, step));
+            queue.known = all;
+        }
+    }
 }
 
 /// Notes the accesses of an instruction that is complete once its lane has reached `position`.
@@ -84,6 +140,8 @@ struct Queue {
     waits: Vec<(u32, usize)>,
     /// Behind how many instructions this queue signals each other one.
     signals: [Vec<u32>; N_ENGINES],
+    /// Before which instruction (by position) the queues meet.
+    barriers: Vec<(u32, Step)>,
 }
 
 impl Queue {
@@ -92,10 +150,15 @@ impl Queue {
         self.insts.push(id);
         self.sequence.push(sequence);
         self.known_at.push(self.known);
-        let position = u32::try_from(self.insts.len()).expect("instructions are numbered in 32 bits");
+        let position = self.position();
         // Compute takes effect in order, so the next instruction knows that this one is complete.
         self.known.raise(Lane::new(engine, Unit::Engine), position);
         position
+    }
+
+    /// How many instructions it has.
+    fn position(&self) -> u32 {
+        u32::try_from(self.insts.len()).expect("instructions are numbered in 32 bits")
     }
 
     /// What who waits for a signal behind `position` instructions learns.
@@ -125,7 +188,7 @@ fn wait_for(queues: &mut [Queue; N_ENGINES], engine: Engine, need: &Clock) {
         let learned = queues[from as usize].signalled(from, position);
         queues[from as usize].signals[here].push(position);
         let queue = &mut queues[here];
-        let at = u32::try_from(queue.insts.len()).expect("instructions are numbered in 32 bits");
+        let at = queue.position();
         queue.waits.push((at, from as usize));
         queue.known.join(&learned);
     }
@@ -136,12 +199,17 @@ fn steps(queues: &[Queue; N_ENGINES]) -> Schedule {
     let mut schedule = Schedule::default();
     for (queue, steps) in queues.iter().zip(&mut schedule.queues) {
         let mut waits = queue.waits.iter().peekable();
-        let mut n_waits = [0u32; N_ENGINES];
-        let mut signals = queue
-            .signals
-            .each_ref()
-            .map(|it| it.iter().zip(1u32..).peekable());
-        for (position, &id) in (0u32..).zip(&queue.insts) {
+        let mut barriers = queue.barriers.iter().peekable();
+        let mut signals = queue.signals.each_ref().map(|it| it.iter().peekable());
+        let (mut n_waits, mut n_signals) = ([0u32; N_ENGINES], [0u32; N_ENGINES]);
+        for position in 0..=queue.position() {
+            while let Some((_, step)) = barriers.next_if(|it| it.0 == position) {
+                steps.push(*step);
+                (n_waits, n_signals) = Default::default();
+            }
+            let Some(&id) = queue.insts.get(position as usize) else {
+                break;
+            };
             while let Some((_, from)) = waits.next_if(|it| it.0 == position) {
                 n_waits[*from] += 1;
                 steps.push(Step::Wait {
@@ -150,9 +218,11 @@ fn steps(queues: &[Queue; N_ENGINES]) -> Schedule {
                 });
             }
             steps.push(Step::Inst(id));
-            for (signals, (to, _)) in signals.iter_mut().zip(ENGINES) {
-                if let Some((_, count)) = signals.next_if(|it| *it.0 == position + 1) {
-                    steps.push(Step::Signal { to: *to, count });
+            for ((signals, n_signals), (to, _)) in signals.iter_mut().zip(&mut n_signals).zip(ENGINES) {
+                if signals.next_if(|it| **it == position + 1).is_some() {
+                    *n_signals += 1;
+                    let (to, count) = (*to, *n_signals);
+                    steps.push(Step::Signal { to, count });
                 }
             }
         }

@@ -29,6 +29,7 @@ mod tensor;
 mod layout;
 mod bind;
 mod language;
+mod dynamic;
 mod create;
 mod lazy_zero;
 mod constant;
@@ -132,6 +133,8 @@ struct Evaluator<'a> {
     scopes: FxHashMap<*const Function, Rc<Scope>>,
     /// Members of `nki.language`, `nki.isa` and `nl.tile_size` that were used.
     members: [FxHashMap<Rc<str>, Value>; 3],
+    /// The loops of the device around the current statement.
+    open_loops: Vec<dynamic::OpenLoop>,
     /// Buffer base names, shared between their instances.
     bases: FxHashMap<Rc<str>, Arc<str>>,
     program: Program,
@@ -172,6 +175,7 @@ impl<'a> Evaluator<'a> {
             import_errors: Vec::new(),
             scopes: FxHashMap::default(),
             members: Default::default(),
+            open_loops: Vec::new(),
             bases: FxHashMap::default(),
             program: Program::new(name, request.target.name),
             matmul_writes: FxHashMap::default(),

@@ -57,12 +57,22 @@ pub struct Timing {
     pub clock_mhz: [u32; 5],
     /// Minimum initiation interval of an instruction, in cycles of its engine.
     pub min_ii_cycles: u64,
+    /// The same when an address is known at run time only (ISA26).
+    pub min_ii_dynamic_cycles: u64,
+    /// What GpSimd spends on the descriptors of a gather or scatter: start and cycles a row, assumed (`isa.md` §1.8).
+    pub descriptor_start_cycles: u64,
+    pub descriptor_row_cycles: u64,
+    /// What a queue spends on reading the index of a dynamic transfer: the latency of an access (`isa.md` §3.31).
+    pub index_read_cycles: u64,
     /// Start-up of a GpSimd kernel, in cycles (ISA26).
     pub gpsimd_start_cycles: u64,
     /// Cycles of one element of the Vector engine's `reciprocal` (SH).
     pub reciprocal_cycles: u64,
     /// What `rsqrt` and `power` cost on GpSimd, as a multiple of an ordinary operator (SH).
     pub gpsimd_function_factor: u64,
+    /// A sequencer's access to one element in SBUF and in HBM: assumed to be that of an access and of a DMA (`isa.md` §3.34).
+    pub register_sbuf_cycles: u64,
+    pub register_hbm_cycles: u64,
     /// A port runs at half rate when the innermost stride is above this many bytes (ARCH, Q1).
     pub full_rate_stride_bytes: u64,
     /// Thousandths of a cycle per element of a two-stream f32 instruction: measured 2.02.
@@ -114,8 +124,14 @@ pub struct Timing {
 const TIMING_V2: Timing = Timing {
     clock_mhz: [2800, 1120, 1400, 1400, 1400],
     min_ii_cycles: 64,
+    min_ii_dynamic_cycles: 600,
+    descriptor_start_cycles: 150,
+    descriptor_row_cycles: 4,
+    index_read_cycles: 60,
     gpsimd_start_cycles: 150,
     reciprocal_cycles: 8,
+    register_sbuf_cycles: 64,
+    register_hbm_cycles: 1820,
     gpsimd_function_factor: 4,
     full_rate_stride_bytes: 16,
     two_stream_millicycles: 2020,

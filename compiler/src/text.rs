@@ -14,9 +14,12 @@
 //! region    [START:END] in hbm, [PARTITIONS, BYTES] on chip as two START:END; all buffers have one, or none has
 //!           a buffer in hbm may end with what it holds from the start: = 127*0, 1, 2.5 (COUNT*VALUE, VALUE, …)
 //! print     print %BUFFER as "PREFIX", "VIEW"   shown after a run, in the order of these lines
+//! registers reg %NAME, …
 //! return    return %BUFFER (as NAME)?, …       left out when it lists the `out` buffers in order under their own names
-//! body      body { INSTRUCTION … }              without `body` and `queue` the text is an empty schedule
-//! queue     queue ENGINE { (INSTRUCTION | wait ENGINE COUNT | signal ENGINE COUNT) … }
+//! body      body { (INSTRUCTION | LOOP) … }     without `body` and `queue` the text is an empty schedule
+//! queue     queue ENGINE { (INSTRUCTION | LOOP | wait ENGINE COUNT | signal ENGINE COUNT | barrier) … }
+//!             all queues have the same loops and barriers, at which they meet; counts of signals start anew there
+//! loop      for %REGISTER in BOUND..BOUND (by STEP)? { … }   or   while %REGISTER { … }; a bound is a number or a register
 //! instr.    VIEW <- OP TILES, NAME=VALUE, … (on ENGINE)? (~CYCLES)? (at LINE:COLUMN..LINE:COLUMN)?
 //!             TILES are the row's required tiles in its order; every other operand is named. Defaults are left out, and so is
 //!             the engine when it is the row's first, whatever queue the line stands in. Cycles and spans are not kept.
@@ -24,6 +27,8 @@
 //!           %NAME[ITEM, …]                      an item per dimension: START:END, or INDEX, which drops the dimension
 //!           %NAME[P:Q, OFFSET + COUNT*STEP + …] an access pattern, outermost first; in hbm without the partitions `P:Q`
 //!           %NAME:DTYPE, %NAME:DTYPE[…]         the bytes read as another dtype, its items in elements of that dtype
+//!           VIEW + %REGISTER*STRIDE of COUNT    moved at run time by so many elements, the register being below COUNT;
+//!                                               TILE instead of it is its one element, rows(TILE) one for each row of VIEW
 //! value     VIEW, 3, 0x3, 0.5, 1e-6, inf, neg_inf, nan, true, false, an operator's or function's name,
 //!           `COUNT*STEP + …` or `0` (pattern), `1` or `(1, 2)` (axes), `(0, 64)` (pair), `auto` (accumulate),
 //!           none (the operand is absent although its default is not)

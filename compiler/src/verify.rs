@@ -13,6 +13,9 @@
 //! A transfer, a transpose or a copy that moves partitions may not read what it overwrites, unless it is the same view; a
 //! transfer or a matmul may not write one element twice.
 //!
+//! **Every dynamic view**: its index is an integer tile in SBUF with one element, or one for each row; rows have their own
+//! indices in HBM and in `dma_copy` only, whose other operand has the same rows. No loop is inside itself.
+//!
 //! **By row** ([`crate::isa::Rule`]):
 //! - `Elementwise`: every tile has dst's partitions and elements per partition, every column dst's partitions.
 //! - `NotBothPsum`: the two operands share one read port of PSUM, so only one of them may lie there.
@@ -34,6 +37,7 @@
 
 pub mod error;
 
+mod dynamic;
 mod facts;
 mod overlap;
 mod placed;
@@ -153,6 +157,9 @@ fn check_operand(case: &mut Case, position: usize) {
             if facts.is_bad || (facts.is_bad_for_engines && case.row.unit == Unit::Engine) {
                 check_bad_view(case, position, &facts);
             }
+            if case.program[id].dynamic.is_some() {
+                dynamic::check(case, position);
+            }
             if !tile.memories.contains(&facts.memory) {
                 let (memory, takes) = (facts.memory, tile.memories);
                 Some(OperandMistake::WrongMemory { memory, takes })
@@ -183,7 +190,10 @@ fn check_operand(case: &mut Case, position: usize) {
         | (Kind::Pattern, Arg::Pattern(_))
         | (Kind::Axes, Arg::Axes(_))
         | (Kind::Pair, Arg::Pair(..))
-        | (Kind::Accumulate, Arg::Accumulate(_)) => None,
+        | (Kind::Accumulate, Arg::Accumulate(_))
+        | (Kind::Register | Kind::RegisterOrInt, Arg::Register(_))
+        | (Kind::RegisterOrInt, Arg::Int(_))
+        | (Kind::OobMode, Arg::OobMode(_)) => None,
         _ => Some(OperandMistake::WrongKind),
     };
     if let Some(mistake) = mistake {

@@ -311,6 +311,9 @@ fn complete_before(program: &Program, schedule: &Schedule) -> Vec<BTreeSet<InstI
                         Some(told) => known[queue].extend(told),
                         None => break,
                     },
+                    Step::Barrier | Step::Loop(_) | Step::End => {
+                        unreachable!("programs without loops and registers have no barriers")
+                    }
                 }
                 next[queue] += 1;
                 has_moved = true;

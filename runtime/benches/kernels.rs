@@ -257,7 +257,7 @@ fn ratios(_: &mut Criterion) {
         let [peak, ours] = race(
             // SAFETY: the CPU has AVX-512.
             || operations = unsafe { host::multiply_adds(black_box(300_000)) },
-            || machine.run(&order),
+            || machine.run(&order).expect("addresses are static"),
         );
         let done = 8.0 * 2.0 * 128.0 * 128.0 * 512.0;
         let (peak, ours) = (operations / peak, done / ours);
@@ -273,7 +273,7 @@ fn ratios(_: &mut Criterion) {
     let [theirs, ours] = race(
         // SAFETY: the CPU has AVX-512.
         || (0..8).for_each(|_| unsafe { host::add(black_box(&mut memory), pitch, 128, 512, [1024, 0, 512]) }),
-        || machine.run(&order),
+        || machine.run(&order).expect("addresses are static"),
     );
     println!(
         "f32 add 128x512: {:.2} us, hand-written {:.2} us: {:.1} % of its speed",
@@ -309,7 +309,9 @@ fn times(criterion: &mut Criterion) {
         ("multiply columns f32", columns()),
     ];
     for (name, mut machine) in cases {
-        criterion.bench_function(name, |it| it.iter(|| machine.run(&order)));
+        criterion.bench_function(name, |it| {
+            it.iter(|| machine.run(&order).expect("addresses are static"))
+        });
     }
 }
 

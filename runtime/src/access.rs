@@ -5,7 +5,7 @@
 
 use crate::memory::Layout;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{Placement, Program, Region, View};
+use nk_compiler::ir::{Index, Placement, Program, Region, View};
 use nk_compiler::isa::Memory as Space;
 
 /// One loop over equally spaced elements.
@@ -28,9 +28,47 @@ pub struct Access {
     pub axes: Vec<Axis>,
     /// First partition in SBUF or PSUM; 0 in HBM.
     pub partition: u16,
-    /// Bytes before and behind `start` that the elements of one partition span.
+    /// What moves it when an instruction runs.
+    pub movement: Option<Movement>,
+    /// Bytes before and behind `start` that the elements of one partition span, wherever it is moved.
     before: u64,
     behind: u64,
+}
+
+/// How a dynamic access is moved: by `stride` bytes times an index that is below `count`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Movement {
+    pub index: IndexSource,
+    pub stride: u64,
+    pub count: u32,
+    /// The number of its view, by which compiled code knows it.
+    pub view: u32,
+}
+
+/// Where an index is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexSource {
+    /// By number.
+    Register(usize),
+    Element {
+        at: u64,
+        dtype: Dtype,
+    },
+    /// One index for each row, each in a partition of its own.
+    Rows {
+        at: u64,
+        pitch: u64,
+        dtype: Dtype,
+    },
+}
+
+/// Addresses of compiled code carry the number of a dynamic view, plus one, above this bit.
+const VIEW_SHIFT: u32 = 40;
+
+/// Takes the number of a view off an address.
+pub fn split_address(address: u64) -> (Option<u32>, u64) {
+    let view = (address >> VIEW_SHIFT) as u32;
+    (view.checked_sub(1), address & ((1 << VIEW_SHIFT) - 1))
 }
 
 impl Access {
@@ -38,6 +76,33 @@ impl Access {
     ///
     /// Panics when an element lies outside the view's buffer: the verifier has refused such a program.
     pub fn new(program: &Program, placement: &Placement, layout: &Layout, view: &View) -> Access {
+        let movement = view.dynamic.map(|it| {
+            let index = match it.index {
+                Index::Register(id) => IndexSource::Register(id.index()),
+                Index::Element(id) => {
+                    let tile = Access::new(program, placement, layout, &program[id]);
+                    let (at, dtype) = (tile.start, tile.dtype);
+                    IndexSource::Element { at, dtype }
+                }
+                Index::Rows(id) => {
+                    let tile = Access::new(program, placement, layout, &program[id]);
+                    IndexSource::Rows {
+                        at: tile.start,
+                        pitch: tile.axes[0].stride as u64,
+                        dtype: tile.dtype,
+                    }
+                }
+            };
+            Movement {
+                index,
+                stride: u64::from(it.stride) * u64::from(view.dtype.size()),
+                count: it.count,
+                view: 0,
+            }
+        });
+        let reach = movement
+            .as_ref()
+            .map_or(0, |it| it.stride * u64::from(it.count.saturating_sub(1)));
         let space = program.memory(view);
         let size = i64::from(view.dtype.size());
         let mut axes: Vec<Axis> = view
@@ -67,7 +132,8 @@ impl Access {
         };
         let free = &axes[usize::from(space.is_on_chip())..];
         let before = span(free.iter().map(|it| -it.stride.min(0)), free);
-        let behind = span(free.iter().map(|it| it.stride.max(0)), free) + u64::from(view.dtype.size());
+        let behind =
+            span(free.iter().map(|it| it.stride.max(0)), free) + u64::from(view.dtype.size()) + reach;
         let byte = (start as i64) + view.offset * size;
         let fits = byte - (before as i64) >= start as i64 && byte + (behind as i64) <= end as i64;
         assert!(
@@ -80,8 +146,49 @@ impl Access {
             start: layout.offset(space, u64::from(first), byte as u64),
             axes,
             partition: first,
+            movement,
             before,
             behind,
+        }
+    }
+
+    /// The accesses of all views of a program.
+    pub fn all(program: &Program, placement: &Placement, layout: &Layout) -> Vec<Access> {
+        let resolve = |(number, view): (usize, &View)| {
+            let mut access = Access::new(program, placement, layout, view);
+            if let Some(movement) = &mut access.movement {
+                movement.view = u32::try_from(number).expect("views are numbered in 32 bits");
+                assert!(
+                    layout.stage >> VIEW_SHIFT == 0 && (number as u64) < (1 << (64 - VIEW_SHIFT)) - 2,
+                    "addresses and numbers of views share a word"
+                );
+            }
+            access
+        };
+        program.views().iter().enumerate().map(resolve).collect()
+    }
+
+    /// Where it starts, for compiled code: with the number of the view when that moves it.
+    pub fn address(&self) -> u64 {
+        match &self.movement {
+            Some(it) => self.start | (u64::from(it.view) + 1) << VIEW_SHIFT,
+            None => self.start,
+        }
+    }
+
+    /// Whether each row has an index of its own.
+    pub fn has_row_indices(&self) -> bool {
+        let index = self.movement.as_ref().map(|it| it.index);
+        matches!(index, Some(IndexSource::Rows { .. }))
+    }
+
+    /// The access that a movement by an index gives.
+    pub fn moved(&self, index: u32) -> Access {
+        let movement = self.movement.as_ref().expect("only dynamic accesses move");
+        Access {
+            start: self.start + movement.stride * u64::from(index),
+            movement: None,
+            ..self.clone()
         }
     }
 
@@ -93,6 +200,7 @@ impl Access {
             start,
             axes,
             partition: 0,
+            movement: None,
             before: 0,
             behind: 0,
         }
@@ -148,7 +256,11 @@ impl Access {
 
     /// Whether the two visit the same bytes in the same order.
     pub fn same_elements(&self, other: &Access) -> bool {
-        self.start == other.start && self.dtype.size() == other.dtype.size() && self.axes == other.axes
+        let index = |it: &Access| it.movement.as_ref().map(|it| (it.index, it.stride));
+        self.start == other.start
+            && self.dtype.size() == other.dtype.size()
+            && self.axes == other.axes
+            && index(self) == index(other)
     }
 
     /// The bytes touched in the first partition, as offsets that are comparable between accesses of one memory.

@@ -59,6 +59,9 @@ pub fn random_order(schedule: &Schedule, program: &Program, seed: u64) -> Result
         let ready: Vec<usize> = (0..N_ENGINES).filter(|&it| queues.is_ready(it)).collect();
         let choices = ready.len() + queues.transfers.len();
         if choices == 0 {
+            if queues.pass_barrier() {
+                continue;
+            }
             break;
         }
         let choice = (random(&mut state) % choices as u64) as usize;
@@ -85,7 +88,23 @@ impl Queues<'_> {
             None => false,
             Some(Step::Wait { from, count }) => self.counts[*from as usize][queue] >= *count,
             Some(Step::Inst(_) | Step::Signal { .. }) => true,
+            Some(Step::Barrier | Step::Loop(_) | Step::End) => false,
         }
+    }
+
+    /// Goes on behind a barrier when all queues are at it.
+    fn pass_barrier(&mut self) -> bool {
+        let at_barrier = |queue: usize| {
+            let step = self.schedule.queues[queue].get(self.next[queue]);
+            step.is_some_and(|it| it.is_barrier())
+        };
+        if !(0..N_ENGINES).all(at_barrier) {
+            return false;
+        }
+        self.next.iter_mut().for_each(|it| *it += 1);
+        self.counts = Default::default();
+        self.signals.clear();
+        true
     }
 
     fn advance(&mut self, queue: usize, program: &Program) {
@@ -99,7 +118,7 @@ impl Queues<'_> {
                 self.issued[queue] += 1;
             }
             Step::Inst(inst) => self.order.push(inst),
-            Step::Wait { .. } => {}
+            Step::Wait { .. } | Step::Barrier | Step::Loop(_) | Step::End => {}
             Step::Signal { to, count } => {
                 self.signals.push(Signal {
                     from: queue,

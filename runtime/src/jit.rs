@@ -3,19 +3,22 @@
 //! Takes a table of calls, gives machine code through Cranelift and runs instructions on a memory; or gives the code of
 //! every class as CLIF text. Chooses nothing: what a class computes is in `lower`.
 
+use crate::access::split_address;
+use crate::control;
+use crate::fault::{Fault, read_index, read_register};
 use crate::kernels::{Kernels, Level};
 use crate::lower::helper::Helper;
-use crate::lower::{Call, Table};
+use crate::lower::{Call, Moved, RegisterCall, Table};
 use crate::memory::{Layout, Memory};
 use cranelift::codegen::Context;
-use cranelift::codegen::ir::{Function, UserFuncName};
+use cranelift::codegen::ir::{ExtFuncData, ExternalName, Function, UserFuncName};
 use cranelift::codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift::codegen::settings::Configurable;
 use cranelift::jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift::module::{FuncId, Linkage, Module, default_libcall_names};
 use cranelift::prelude::types::I64;
 use cranelift::prelude::{AbiParam, FunctionBuilder, FunctionBuilderContext, Signature, settings};
-use nk_compiler::ir::InstId;
+use nk_compiler::ir::{InstId, Program};
 use std::fmt::Write;
 
 /// Address space for the code of a program.
@@ -24,11 +27,16 @@ const CODE_ARENA_BYTES: usize = 256 << 20;
 /// The code of a class: the reservation's address and the arguments.
 type Code = unsafe extern "C" fn(base: *mut u8, args: *const u64);
 
+/// What compiled control flow calls, by name.
+const CALLBACKS: &[(&str, control::Callback)] = &[("segment", segment), ("iteration", iteration)];
+
 /// A table with the code that its calls need.
 pub struct Compiled {
     table: Table,
     kernels: &'static Kernels,
     code: Vec<Code>,
+    /// The control flow, unless all instructions run once.
+    entry: Option<control::Entry>,
     pub code_bytes: usize,
     /// Owns the code until it is dropped.
     module: Option<JITModule>,
@@ -62,7 +70,7 @@ fn signature(convention: CallConv) -> Signature {
 }
 
 /// Compiles the classes of a table.
-pub fn compile(table: Table, layout: &Layout, level: Level) -> Compiled {
+pub fn compile(table: Table, program: &Program, layout: &Layout, level: Level) -> Compiled {
     let kernels = level.kernels();
     let isa = host();
     let config = isa.frontend_config();
@@ -72,6 +80,9 @@ pub fn compile(table: Table, layout: &Layout, level: Level) -> Compiled {
     builder.memory_provider(Box::new(arena));
     for helper in Helper::all() {
         builder.symbol(helper.name(), helper.address(kernels));
+    }
+    for (name, callback) in CALLBACKS {
+        builder.symbol(*name, *callback as *const u8);
     }
     let mut module = JITModule::new(builder);
     let convention = module.isa().default_call_conv();
@@ -84,6 +95,14 @@ pub fn compile(table: Table, layout: &Layout, level: Level) -> Compiled {
             "helpers are declared first, in order"
         );
     }
+    let callbacks: Vec<FuncId> = CALLBACKS
+        .iter()
+        .map(|(name, _)| {
+            module
+                .declare_function(name, Linkage::Import, &control::callback_signature(convention))
+                .expect("callbacks have different names")
+        })
+        .collect();
     let mut context = module.make_context();
     let mut builder_context = FunctionBuilderContext::new();
     let mut code_bytes = 0;
@@ -113,7 +132,39 @@ pub fn compile(table: Table, layout: &Layout, level: Level) -> Compiled {
             id
         })
         .collect();
+    let entry = (!program.is_straight()).then(|| {
+        let signature = control::entry_signature(convention);
+        let id = module
+            .declare_anonymous_function(&signature)
+            .expect("any number of functions can be declared");
+        context.func.signature = signature;
+        context.func.name = UserFuncName::user(0, id.as_u32());
+        let [segment, iteration] =
+            [0, 1].map(|it| module.declare_func_in_func(callbacks[it], &mut context.func));
+        control::emit(
+            &mut context.func,
+            &mut builder_context,
+            &program.control().nodes,
+            &program.loops,
+            control::Callbacks { segment, iteration },
+            config,
+        );
+        if let Err(error) = module.define_function(id, &mut context) {
+            panic!(
+                "the code of control flow is valid: {error}\n{}",
+                context.func.display()
+            );
+        }
+        code_bytes += code_size(&context);
+        module.clear_context(&mut context);
+        id
+    });
     module.finalize_definitions().expect("all helpers are known");
+    let entry = entry.map(|id| {
+        let address = module.get_finalized_function(id);
+        // SAFETY: the function was defined with the signature of `Entry`.
+        unsafe { std::mem::transmute::<*const u8, control::Entry>(address) }
+    });
     let code = ids
         .into_iter()
         .map(|id| {
@@ -126,6 +177,7 @@ pub fn compile(table: Table, layout: &Layout, level: Level) -> Compiled {
         table,
         kernels,
         code,
+        entry,
         code_bytes,
         module: Some(module),
     }
@@ -143,24 +195,172 @@ impl Compiled {
     }
 
     /// Executes instructions in order.
-    pub fn run(&self, memory: &mut Memory, order: &[InstId]) {
+    pub fn run(&self, memory: &mut Memory, registers: &mut [i32], order: &[InstId]) -> Result<(), Fault> {
+        let is_static = self.table.moved.is_empty();
+        for &id in order {
+            let calls = &self.table.calls[self.table.spans[id.index()].clone()];
+            if !is_static && let Some(moved) = self.table.moved.get(&id) {
+                self.run_moved(memory, registers, id, moved, calls)?;
+                continue;
+            }
+            for call in calls {
+                self.run_call(memory, registers, id, call)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_call(
+        &self,
+        memory: &mut Memory,
+        registers: &mut [i32],
+        id: InstId,
+        call: &Call,
+    ) -> Result<(), Fault> {
         let layout = memory.layout;
         let base = memory.base();
-        for id in order {
-            for call in &self.table.calls[self.table.spans[id.index()].clone()] {
-                // SAFETY: every operand of a call was proven to lie in its buffer when its view was resolved, the memory
-                // has the layout the table was made for, and operands that overlap go through the stage window.
-                unsafe {
-                    match call {
-                        Call::Code { class, args } => {
-                            self.code[*class](base, self.table.args[*args..].as_ptr())
-                        }
-                        Call::Bulk(it) => it.run(base),
-                        Call::Product(it) => it.run(self.kernels, &layout, base),
-                        Call::Identity(it) => it.run(self.kernels, &layout, base),
-                    }
+        // SAFETY: every operand of a call was proven to lie in its buffer when its view was resolved, and indices are
+        // compared with their bounds; the memory has the layout the table was made for, and operands that overlap go
+        // through the stage window.
+        unsafe {
+            match call {
+                Call::Code { class, args, .. } => {
+                    self.code[*class](base, self.table.args[*args..].as_ptr());
                 }
+                Call::Bulk(it) => it.run(base),
+                Call::Product(it) => it.run(self.kernels, &layout, base),
+                Call::Identity(it) => it.run(self.kernels, &layout, base),
+                Call::Rows(it) => {
+                    return it
+                        .run(memory, registers)
+                        .map_err(|index| Fault::Index { inst: id, index });
+                }
+                Call::Register(it) => run_register(*it, memory, registers),
             }
+        }
+        Ok(())
+    }
+
+    /// Executes an instruction some of whose operands are moved by indices.
+    fn run_moved(
+        &self,
+        memory: &mut Memory,
+        registers: &mut [i32],
+        id: InstId,
+        moved: &Moved,
+        calls: &[Call],
+    ) -> Result<(), Fault> {
+        let mut distances: Vec<(u32, u64)> = Vec::with_capacity(moved.movements.len());
+        for it in &moved.movements {
+            match read_index(it, 0, memory, registers) {
+                Ok(index) => distances.push((it.view, it.stride * u64::from(index))),
+                Err(_) if moved.skips => return Ok(()),
+                Err(index) => return Err(Fault::Index { inst: id, index }),
+            }
+        }
+        let relocate = |address: &mut u64| {
+            let (view, start) = split_address(*address);
+            // A negative immediate looks like the number of a view that no program has.
+            if let Some((_, distance)) = distances.iter().find(|it| Some(it.0) == view) {
+                *address = start + distance;
+            }
+        };
+        for call in calls {
+            let call = match call {
+                Call::Code { class, args, n_args } => {
+                    let mut args = self.table.args[*args..args + n_args].to_vec();
+                    args.iter_mut().for_each(relocate);
+                    // SAFETY: as in `run_call`.
+                    unsafe { self.code[*class](memory.base(), args.as_ptr()) };
+                    continue;
+                }
+                Call::Bulk(it) => {
+                    let mut it = it.clone();
+                    it.addresses().into_iter().for_each(relocate);
+                    Call::Bulk(it)
+                }
+                Call::Product(it) => {
+                    let mut it = it.clone();
+                    it.addresses().into_iter().for_each(relocate);
+                    Call::Product(it)
+                }
+                Call::Identity(it) => {
+                    let mut it = it.clone();
+                    it.addresses().into_iter().for_each(relocate);
+                    Call::Identity(it)
+                }
+                Call::Rows(it) => Call::Rows(it.clone()),
+                Call::Register(it) => {
+                    let mut it = *it;
+                    if let RegisterCall::Load { at, .. } | RegisterCall::Store { at, .. } = &mut it {
+                        relocate(at);
+                    }
+                    Call::Register(it)
+                }
+            };
+            self.run_call(memory, registers, id, &call)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the program's control flow: `run` executes a segment, and is asked before each iteration.
+    pub fn run_control(&self, registers: &mut [i32], context: &mut Called<'_>) -> Result<(), Fault> {
+        let entry = self
+            .entry
+            .expect("a program with loops or registers has compiled control flow");
+        let context: *mut Called = context;
+        // SAFETY: the function was compiled for this signature; it passes the context on to the callbacks below and
+        // touches registers of the program only.
+        let stopped = unsafe { entry(context.cast(), registers.as_mut_ptr()) };
+        // SAFETY: the context outlives the call.
+        match unsafe { (*context).fault.take() } {
+            Some(fault) => Err(fault),
+            None => {
+                assert!(stopped == 0, "control flow stops for a fault only");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What the compiled control flow calls back.
+pub struct Called<'a> {
+    pub callbacks: &'a mut dyn Callbacks,
+    pub fault: Option<Fault>,
+}
+
+pub trait Callbacks {
+    fn segment(&mut self, number: usize) -> Result<(), Fault>;
+    fn iteration(&mut self, number: usize) -> Result<(), Fault>;
+}
+
+fn called(context: *mut u8, call: impl FnOnce(&mut dyn Callbacks) -> Result<(), Fault>) -> u32 {
+    // SAFETY: `run_control` passes a context, and nothing else uses it while the function runs.
+    let context = unsafe { &mut *context.cast::<Called>() };
+    match call(context.callbacks) {
+        Ok(()) => 0,
+        Err(fault) => {
+            context.fault = Some(fault);
+            1
+        }
+    }
+}
+
+extern "C" fn segment(context: *mut u8, number: u32) -> u32 {
+    called(context, |it| it.segment(number as usize))
+}
+
+extern "C" fn iteration(context: *mut u8, number: u32) -> u32 {
+    called(context, |it| it.iteration(number as usize))
+}
+
+fn run_register(call: RegisterCall, memory: &mut Memory, registers: &mut [i32]) {
+    match call {
+        RegisterCall::Set { register, value } => registers[register] = value,
+        RegisterCall::Move { register, from } => registers[register] = registers[from],
+        RegisterCall::Load { register, at, dtype } => registers[register] = read_register(memory, at, dtype),
+        RegisterCall::Store { at, dtype, register } => {
+            memory.set_word(at, dtype.size(), registers[register] as u32);
         }
     }
 }
@@ -184,7 +384,7 @@ impl std::fmt::Debug for Compiled {
 }
 
 /// The code of every class of a table, in order of first use.
-pub fn text(table: &Table, layout: &Layout) -> String {
+pub fn text(table: &Table, program: &Program, layout: &Layout) -> String {
     let isa = host();
     let mut builder_context = FunctionBuilderContext::new();
     let mut text = String::new();
@@ -203,6 +403,35 @@ pub fn text(table: &Table, layout: &Layout) -> String {
         }
         let body = function.display().to_string();
         writeln!(text, "; {name}: {class}\n{}", named(&body)).expect("writing to a string succeeds");
+    }
+    if !program.is_straight() {
+        let mut function = Function::with_name_signature(
+            UserFuncName::testcase("control"),
+            control::entry_signature(isa.default_call_conv()),
+        );
+        let mut import = |name: &str| {
+            let signature = function.import_signature(control::callback_signature(isa.default_call_conv()));
+            function.import_function(ExtFuncData {
+                name: ExternalName::testcase(name),
+                signature,
+                colocated: false,
+                patchable: false,
+            })
+        };
+        let callbacks = control::Callbacks {
+            segment: import("segment"),
+            iteration: import("iteration"),
+        };
+        control::emit(
+            &mut function,
+            &mut builder_context,
+            &program.control().nodes,
+            &program.loops,
+            callbacks,
+            isa.frontend_config(),
+        );
+        writeln!(text, "\n; the program's control flow\n{}", function.display())
+            .expect("writing to a string succeeds");
     }
     text
 }

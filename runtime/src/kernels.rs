@@ -11,9 +11,11 @@ mod sine;
 mod rows;
 mod matrix;
 mod plane;
+mod moves;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use moves::{RowMove, Side};
 pub use plane::{Bulk, Identity, MatrixProduct, Plane};
 
 use lanes::One;

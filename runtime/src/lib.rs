@@ -3,9 +3,11 @@
 pub mod tensor;
 pub mod memory;
 pub mod access;
+mod fault;
 mod kernels;
 mod reference;
 mod lower;
+mod control;
 mod jit;
 mod machine;
 pub mod emulate;
@@ -14,6 +16,7 @@ pub mod time;
 pub mod session;
 pub mod report;
 
+pub use fault::{Fault, FaultReport};
 pub use kernels::{LEVELS, Level};
 pub use machine::{Emulator, Execution, Machine, Stats, clif};
 pub use reference::rounding::Rounding;

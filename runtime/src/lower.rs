@@ -9,18 +9,19 @@
 
 pub mod helper;
 mod alu;
+mod dynamic;
 mod copy;
 mod describe;
 mod elementwise;
-mod emit;
+pub mod emit;
 mod map;
 mod matrix;
 mod nest;
 mod reduce;
 mod row;
 
-use crate::access::{Access, Axis};
-use crate::kernels::{Bulk, Identity, MatrixProduct};
+use crate::access::{Access, Axis, Movement};
+use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove};
 use crate::memory::{Layout, counts, padded};
 use crate::reference::permute;
 use crate::reference::rounding::{self, Rounding};
@@ -28,7 +29,7 @@ use cranelift::codegen::isa::TargetFrontendConfig;
 use cranelift::prelude::FunctionBuilder;
 use nest::Loop;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{FirstWrite, FirstWrites, Inst, Program};
+use nk_compiler::ir::{FirstWrite, FirstWrites, Inst, InstId, Program};
 use nk_compiler::isa::{Arg, Memory as Space, Op, ReduceCmd};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -63,10 +64,23 @@ pub enum Call {
     Code {
         class: usize,
         args: usize,
+        n_args: usize,
     },
     Bulk(Box<Bulk>),
     Product(Box<MatrixProduct>),
     Identity(Box<Identity>),
+    Rows(Box<RowMove>),
+    /// Sets a register.
+    Register(RegisterCall),
+}
+
+/// An instruction of the sequencers.
+#[derive(Clone, Copy, Debug)]
+pub enum RegisterCall {
+    Set { register: usize, value: i32 },
+    Move { register: usize, from: usize },
+    Load { register: usize, at: u64, dtype: Dtype },
+    Store { at: u64, dtype: Dtype, register: usize },
 }
 
 /// A program as a table of calls.
@@ -79,8 +93,18 @@ pub struct Table {
     pub args: Vec<u64>,
     /// The calls of each instruction.
     pub spans: Vec<Range<usize>>,
+    /// The views of each instruction that are moved as a whole, for those that have some.
+    pub moved: FxHashMap<InstId, Moved>,
     /// What the stage window must hold.
     pub stage_bytes: u64,
+}
+
+/// What moves the operands of an instruction.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    pub movements: Vec<Movement>,
+    /// Leaves the instruction out when an index is out of bounds.
+    pub skips: bool,
 }
 
 /// How the rows of a tile lie in the stage window.
@@ -124,6 +148,9 @@ pub fn lower(
         }
         lowering.inst(inst, first);
         lowering.n_counting += u64::from(counts(inst));
+        if !program.is_static() {
+            lowering.note_movements(id, inst);
+        }
         let end = lowering.table.calls.len();
         lowering.table.spans.push(start..end);
     }
@@ -149,7 +176,11 @@ impl<'a> Lowering<'a> {
     fn inst(&mut self, inst: &Inst, first: &[FirstWrite]) {
         let args = &inst.args;
         match inst.op {
+            Op::DmaCopy if args[..2].iter().any(|it| self.access(it).has_row_indices()) => {
+                self.move_rows(args);
+            }
             Op::DmaCopy | Op::TensorCopy => self.convert(self.access(&args[0]), self.access(&args[1])),
+            Op::RegisterMove | Op::RegisterLoad | Op::RegisterStore => self.register(inst),
             Op::DmaTranspose => self.convert_turned(self.access(&args[0]), self.access(&args[1]), permute),
             Op::Memset => self.memset(args),
             Op::Iota => self.iota(args),
@@ -195,6 +226,7 @@ impl<'a> Lowering<'a> {
         table.calls.push(Call::Code {
             class: id,
             args: table.args.len(),
+            n_args: args.len(),
         });
         table.args.extend_from_slice(args);
     }
@@ -280,7 +312,7 @@ impl<'a> Lowering<'a> {
             body: map::Body::Cast,
             is_random: key.is_some(),
         };
-        let mut args = vec![dst.start, src.start];
+        let mut args = vec![dst.address(), src.address()];
         args.extend(key);
         self.code(Class::Map(map), &args);
     }
@@ -296,8 +328,8 @@ impl<'a> Lowering<'a> {
         match loops.split_last() {
             Some((run, outer)) if is_bulk(run, size, dst, src) => {
                 self.table.calls.push(Call::Bulk(Box::new(Bulk {
-                    dst: dst.start,
-                    src: src.start,
+                    dst: dst.address(),
+                    src: src.address(),
                     bytes: run.count as usize * size as usize,
                     loops: outer
                         .iter()
@@ -305,7 +337,10 @@ impl<'a> Lowering<'a> {
                         .collect(),
                 })));
             }
-            _ => self.code(Class::Copy(copy::Copy { size, loops }), &[dst.start, src.start]),
+            _ => self.code(
+                Class::Copy(copy::Copy { size, loops }),
+                &[dst.address(), src.address()],
+            ),
         }
     }
 }

@@ -3,14 +3,18 @@
 //! Takes a program, its placement and an order of its instructions, gives the contents of buffers. Knows nothing of time.
 
 use crate::access::Access;
-use crate::jit::{self, Compiled};
+use crate::fault::Fault;
+use crate::jit::{self, Callbacks, Called, Compiled};
 use crate::kernels::Level;
 use crate::lower;
 use crate::memory::{Layout, Memory, counts};
 use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
 use crate::tensor::Tensor;
-use nk_compiler::ir::{BufferId, FirstWrite, FirstWrites, InstId, Placement, Program, Region, View};
+use nk_compiler::ir::{
+    Bound, BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, LoopKind, Node, Placement, Program,
+    Region, RegisterId, View,
+};
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
@@ -54,8 +58,16 @@ pub struct Machine {
     /// The elements of each buffer in row-major order.
     buffers: Vec<Access>,
     code: Code,
+    registers: Vec<i32>,
+    control: Control,
+    loops: Vec<Loop>,
     stats: Stats,
+    /// The segments that the last run has executed, in order.
+    path: Vec<u32>,
 }
+
+/// A device loop that has run so often is taken for one that never ends.
+const MAX_ITERATIONS: u64 = 10_000_000;
 
 /// What loading a program took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,14 +117,10 @@ impl Machine {
     ) -> Machine {
         let started = Instant::now();
         let layout = Layout::new(program, placement, target);
-        let resolve = |view: &View| Access::new(program, placement, &layout, view);
-        let buffers: Vec<Access> = program
-            .buffers
-            .iter()
-            .enumerate()
-            .map(|(idx, it)| resolve(&View::whole(BufferId::new(idx), it)))
-            .collect();
-        let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
+        let whole =
+            |(idx, it)| Access::new(program, placement, &layout, &View::whole(BufferId::new(idx), it));
+        let buffers: Vec<Access> = program.buffers.iter().enumerate().map(whole).collect();
+        let accesses = Access::all(program, placement, &layout);
         let mut stats = Stats::default();
         let mut stage_bytes = 0;
         let counting = program.iter().filter(|it| counts(it.1)).map(|it| it.0);
@@ -120,7 +128,7 @@ impl Machine {
             Emulator::Jit => {
                 let table = lower::lower(program, &accesses, first, &layout, execution.rounding);
                 stage_bytes = table.stage_bytes;
-                let compiled = jit::compile(table, &layout, execution.level);
+                let compiled = jit::compile(table, program, &layout, execution.level);
                 stats.n_classes = compiled.n_classes();
                 stats.code_bytes = compiled.code_bytes;
                 Code::Jit(Box::new(compiled))
@@ -141,7 +149,11 @@ impl Machine {
             counting: counting.collect(),
             buffers,
             code,
+            registers: vec![0; program.registers.len()],
+            control: program.control(),
+            loops: program.loops.clone(),
             stats,
+            path: Vec::new(),
         };
         for constant in &program.constants {
             let dtype = program[constant.buffer].dtype;
@@ -150,6 +162,11 @@ impl Machine {
             machine.write(constant.buffer, tensor.bytes());
         }
         machine
+    }
+
+    /// The segments that the last run has executed, in order; loops make some of them appear often.
+    pub fn path(&self) -> &[u32] {
+        &self.path
     }
 
     /// What loading the program took.
@@ -186,30 +203,159 @@ impl Machine {
         counts.filter(|it| it.1 > 0).collect()
     }
 
-    /// Executes instructions in the order given, which must be a legal one: program order, or any that respects the
-    /// schedule's semaphores.
-    pub fn run(&mut self, order: &[InstId]) {
-        match &mut self.code {
-            Code::Jit(compiled) => compiled.run(&mut self.memory, order),
+    /// Executes the program, the instructions of each segment in the order given, which must be a legal one: program
+    /// order, or any that respects the schedule's semaphores.
+    pub fn run(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        self.path.clear();
+        self.registers.fill(0);
+        let Machine {
+            memory,
+            code,
+            registers,
+            control,
+            loops,
+            path,
+            counting,
+            ..
+        } = self;
+        let code: &Code = code;
+        let mut running = Running {
+            memory,
+            code,
+            registers: registers.as_mut_ptr(),
+            n_registers: registers.len(),
+            orders: orders(control, order),
+            path,
+            n_iterations: vec![0; loops.len()],
+            counting,
+        };
+        match code {
+            _ if control.nodes == [Node::Segment(0)] => running.segment(0),
+            Code::Jit(compiled) => {
+                let mut context = Called {
+                    callbacks: &mut running,
+                    fault: None,
+                };
+                compiled.run_control(registers, &mut context)
+            }
+            Code::Reference(_) => walk(&control.nodes, loops, &mut running),
+        }
+    }
+}
+
+/// The instructions of each segment, in the order given.
+fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
+    if let [_] = control.segments[..] {
+        return vec![order.to_vec()];
+    }
+    let mut orders: Vec<Vec<InstId>> = vec![Vec::new(); control.segments.len()];
+    for &id in order {
+        let segment = control.segments.partition_point(|it| it.end <= id.index());
+        orders[segment].push(id);
+    }
+    orders
+}
+
+/// A run of a program.
+struct Running<'a> {
+    memory: &'a mut Memory,
+    code: &'a Code,
+    /// The registers, which the compiled control flow changes too.
+    registers: *mut i32,
+    n_registers: usize,
+    orders: Vec<Vec<InstId>>,
+    path: &'a mut Vec<u32>,
+    n_iterations: Vec<u64>,
+    counting: &'a [InstId],
+}
+
+impl Callbacks for Running<'_> {
+    fn segment(&mut self, number: usize) -> Result<(), Fault> {
+        self.path.push(number as u32);
+        // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
+        // waits for this call.
+        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
+        let order = &self.orders[number];
+        match self.code {
+            Code::Jit(compiled) => compiled.run(self.memory, registers, order),
             Code::Reference(plain) => {
                 let counters = self.memory.layout.counters;
                 let mut core = Core {
-                    memory: &mut self.memory,
+                    memory: self.memory,
                     program: &plain.program,
                     accesses: &plain.accesses,
                     random: None,
                     counter: None,
+                    registers,
                 };
-                for id in order {
+                order.iter().try_for_each(|&id| {
                     if let Rounding::Stochastic { seed } = plain.rounding {
-                        core.random = Some(rounding::key(seed, *id));
+                        core.random = Some(rounding::key(seed, id));
                     }
-                    let number = self.counting.binary_search(id).ok();
+                    let number = self.counting.binary_search(&id).ok();
                     core.counter = number.map(|it| counters + it as u64 * 8);
-                    let first = plain.first.get(id).map_or(&[][..], |it| it);
-                    reference::execute(&mut core, &plain.program[*id], first);
-                }
+                    let first = plain.first.get(&id).map_or(&[][..], |it| it);
+                    reference::execute(&mut core, id, first)
+                })
             }
+        }
+    }
+
+    fn iteration(&mut self, number: usize) -> Result<(), Fault> {
+        self.n_iterations[number] += 1;
+        if self.n_iterations[number] > MAX_ITERATIONS {
+            return Err(Fault::Endless {
+                number,
+                limit: MAX_ITERATIONS,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The control flow in plain loops.
+fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(), Fault> {
+    for node in nodes {
+        match node {
+            Node::Segment(number) => running.segment(*number)?,
+            Node::Loop(number, body) => match loops[*number].kind {
+                LoopKind::For {
+                    register,
+                    lower,
+                    upper,
+                    step,
+                } => {
+                    let (mut at, end) = (running.bound(lower), running.bound(upper));
+                    while at < end {
+                        running.iteration(*number)?;
+                        *running.register(register) = at as i32;
+                        walk(body, loops, running)?;
+                        at += i64::from(step);
+                    }
+                }
+                LoopKind::While { register } => {
+                    while *running.register(register) != 0 {
+                        running.iteration(*number)?;
+                        walk(body, loops, running)?;
+                    }
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+impl Running<'_> {
+    fn register(&mut self, id: RegisterId) -> &mut i32 {
+        // SAFETY: as in `segment`.
+        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
+        &mut registers[id.index()]
+    }
+
+    fn bound(&mut self, bound: Bound) -> i64 {
+        match bound {
+            Bound::Int(value) => value.into(),
+            Bound::Register(id) => (*self.register(id)).into(),
         }
     }
 }
@@ -222,10 +368,9 @@ pub fn clif(
     target: &'static Target,
 ) -> String {
     let layout = Layout::new(program, placement, target);
-    let resolve = |view: &View| Access::new(program, placement, &layout, view);
-    let accesses: Vec<Access> = program.views().iter().map(resolve).collect();
+    let accesses = Access::all(program, placement, &layout);
     let table = lower::lower(program, &accesses, first, &layout, Rounding::Nearest);
-    jit::text(&table, &layout)
+    jit::text(&table, program, &layout)
 }
 
 /// The start of each row of a whole buffer, and the bytes of a row: a partition on chip, everything in HBM.

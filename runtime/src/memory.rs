@@ -203,6 +203,24 @@ impl Memory {
         u64::from_le_bytes(words[0])
     }
 
+    /// Copies bytes that do not overlap.
+    pub fn move_bytes(&mut self, dst: u64, src: u64, len: u64) {
+        self.check(dst, len);
+        self.check(src, len);
+        assert!(
+            dst + len <= src || src + len <= dst,
+            "rows that are moved do not overlap"
+        );
+        // SAFETY: `check` proved that both ranges lie in opened windows, and they do not overlap.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                self.base.add(src as usize),
+                self.base.add(dst as usize),
+                len as usize,
+            );
+        }
+    }
+
     /// Reads `size` bytes (at most four) as a little-endian word.
     pub fn word(&self, offset: u64, size: u32) -> u32 {
         let mut word = [0; 4];

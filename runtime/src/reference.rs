@@ -10,12 +10,14 @@ pub mod alu;
 mod elementwise;
 mod scalar;
 mod matrix;
+mod dynamic;
 
 use crate::access::Access;
+use crate::fault::Fault;
 use crate::memory::Memory;
 use cast::{decode, encode};
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{FirstWrite, Inst, Program};
+use nk_compiler::ir::{FirstWrite, Inst, InstId, Program};
 use nk_compiler::isa::{AluClass, AluOp, Arg, MAX_ARGS, Op, ReduceCmd};
 
 /// What an instruction is executed on.
@@ -28,6 +30,7 @@ pub struct Core<'a> {
     pub random: Option<u64>,
     /// Where inputs outside of a function's range are counted, if the instruction has such a function.
     pub counter: Option<u64>,
+    pub registers: &'a mut [i32],
 }
 
 /// The elements of a view as raw bits, in access order.
@@ -87,9 +90,20 @@ pub fn flag(arg: &Arg) -> bool {
 }
 
 /// Executes one instruction. `first` lists the PSUM words that a matmul with `accumulate=auto` overwrites.
-pub fn execute(core: &mut Core, inst: &Inst, first: &[FirstWrite]) {
+pub fn execute(core: &mut Core, id: InstId, first: &[FirstWrite]) -> Result<(), Fault> {
+    let inst = &core.program[id];
+    if core.program.is_static() {
+        execute_static(core, inst, first);
+        return Ok(());
+    }
+    dynamic::execute(core, inst, first).map_err(|index| Fault::Index { inst: id, index })
+}
+
+/// Executes an instruction all of whose addresses are known.
+fn execute_static(core: &mut Core, inst: &Inst, first: &[FirstWrite]) {
     let args = &inst.args;
     match inst.op {
+        Op::RegisterMove | Op::RegisterLoad | Op::RegisterStore => dynamic::register(core, inst),
         Op::DmaCopy | Op::TensorCopy => copy(core, args),
         Op::DmaTranspose => dma_transpose(core, args),
         Op::Memset => memset(core, args),
@@ -207,14 +221,19 @@ impl Core<'_> {
     /// The same for elements that are numbered from `first` on in stochastic rounding.
     fn write_values_from(&mut self, arg: &Arg, values: impl IntoIterator<Item = f32>, first: u64) {
         let dtype = self.access(arg).dtype;
-        let element = |(index, value): (u64, f32)| match self.random {
+        let element = |(index, value): (u64, f32)| self.encoded(dtype, value, index);
+        let raw: Vec<u32> = (first..).zip(values).map(element).collect();
+        self.write(arg, raw);
+    }
+
+    /// The bits of a computed value, which is element `index` of its destination.
+    fn encoded(&self, dtype: Dtype, value: f32, index: u64) -> u32 {
+        match self.random {
             Some(key) if rounding::applies(dtype) => {
                 cast::encode_random(dtype, value, rounding::bits(key, index))
             }
             _ => encode(dtype, value),
-        };
-        let raw: Vec<u32> = (first..).zip(values).map(element).collect();
-        self.write(arg, raw);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod link;
 mod plan;
 mod queue;
 
-use crate::trace::{Bound, Event, Stall, TableLoad, Trace, Traffic, Transfer};
+use crate::trace::{Bound, Event, Stall, TableLoad, Totals, Trace, Traffic, Transfer};
 use dma::{DmaEngines, InFlight};
 use facts::Views;
 use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};
@@ -66,7 +66,9 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
                     Work::Compute { occupancy_ps, .. } => {
                         ports.hold(engine, head.touches, start_ps + occupancy_ps, head.inst);
                     }
-                    Work::Trigger => {
+                    Work::Trigger { address_ps } => {
+                        record.charge(address_ps, Basis::Guess);
+                        let start_ps = start_ps + address_ps;
                         let plan = plan_of(&program[head.inst], world);
                         dma.issue(
                             &plan,
@@ -81,9 +83,14 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
             _ => {
                 let until_ps = next.map(|it| it.0);
                 let Some(done) = dma.run(until_ps) else {
-                    if next.is_none() {
-                        break;
+                    if next.is_some() {
+                        continue;
                     }
+                    let Some(at_ps) = pass_barrier(&mut queues, target) else {
+                        break;
+                    };
+                    signals = Signals::default();
+                    record.segment(at_ps);
                     continue;
                 };
                 record.transfer(&done, program[done.inst].op.row().basis);
@@ -96,6 +103,17 @@ pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, targe
         "a verified schedule drains: each wait has its signal and no queues wait for each other"
     );
     record.finish(&dma)
+}
+
+/// Lets all queues go on behind the barrier they stand at, and says when.
+fn pass_barrier(queues: &mut [Queue], target: &Target) -> Option<u64> {
+    let mut at_ps = 0;
+    for queue in &*queues {
+        at_ps = queue.barrier_ps()?.max(at_ps);
+    }
+    at_ps += target.timing.engine_semaphore_ps;
+    queues.iter_mut().for_each(|it| it.pass_barrier(at_ps));
+    Some(at_ps)
 }
 
 /// Lets every queue come to its next instruction, as far as the signals it waits for are known.
@@ -167,6 +185,8 @@ struct Record {
     charged_ps: u64,
     guessed_ps: u64,
     traffic: [Traffic; 3],
+    /// What was known at the end of each segment.
+    marks: Vec<Totals>,
 }
 
 impl Record {
@@ -181,7 +201,20 @@ impl Record {
             charged_ps: 0,
             guessed_ps: 0,
             traffic: [Traffic::default(); 3],
+            marks: Vec::new(),
         }
+    }
+
+    /// Notes the end of a segment.
+    fn segment(&mut self, end_ps: u64) {
+        self.marks.push(Totals {
+            total_ps: end_ps,
+            busy_ps: self.busy_ps,
+            dma_busy_ps: 0,
+            charged_ps: self.charged_ps,
+            guessed_ps: self.guessed_ps,
+            traffic: self.traffic,
+        });
     }
 
     fn instruction(&mut self, engine: Engine, head: &Head, event: Event, world: World) {
@@ -246,15 +279,19 @@ impl Record {
         event.expect("a transfer completes after its trigger").end_ps = done.end_ps;
     }
 
-    fn finish(self, dma: &DmaEngines) -> Trace {
+    fn finish(mut self, dma: &DmaEngines) -> Trace {
         let transfers: Vec<Transfer> = dma.transfers().iter().map(|it| Transfer::from(*it)).collect();
-        let events = self.events.into_iter();
+        let events = std::mem::take(&mut self.events).into_iter();
         let events: Vec<Event> = events
             .map(|it| it.expect("a verified schedule holds every instruction"))
             .collect();
+        let last_barrier_ps = self.marks.last().map_or(0, |it| it.total_ps);
+        let total_ps = events.iter().map(|it| it.end_ps).fold(last_barrier_ps, u64::max);
+        self.segment(total_ps);
         Trace {
-            total_ps: events.iter().map(|it| it.end_ps).max().unwrap_or(0),
+            total_ps,
             dma_busy_ps: union_ps(&transfers),
+            segments: segments(&self.marks, &transfers),
             events,
             transfers,
             stalls: self.stalls,
@@ -266,6 +303,25 @@ impl Record {
             traffic: self.traffic,
         }
     }
+}
+
+/// What each stretch between two barriers adds, from what was known at its end.
+fn segments(marks: &[Totals], transfers: &[Transfer]) -> Vec<Totals> {
+    let mut before = Totals::default();
+    let mut transfers = transfers.iter().peekable();
+    let mut segments = Vec::with_capacity(marks.len());
+    for mark in marks {
+        let mut inside = Vec::new();
+        while let Some(it) = transfers.next_if(|it| it.trigger_ps < mark.total_ps) {
+            inside.push(*it);
+        }
+        segments.push(Totals {
+            dma_busy_ps: union_ps(&inside),
+            ..mark.minus(&before)
+        });
+        before = *mark;
+    }
+    segments
 }
 
 impl From<InFlight> for Transfer {

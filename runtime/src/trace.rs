@@ -3,7 +3,7 @@
 //! `time` makes it; reports, drawings and advice read it. All times are integer picoseconds from the first
 //! instruction on. Holds no wording.
 
-use nk_compiler::ir::InstId;
+use nk_compiler::ir::{Control, ControlStep, InstId};
 use nk_compiler::isa::{Engine, Memory, N_ENGINES};
 
 /// The timeline of one core.
@@ -30,6 +30,55 @@ pub struct Trace {
     pub guessed_ps: u64,
     /// Bytes that instructions and transfers read and write, indexed by [`Memory`].
     pub traffic: [Traffic; 3],
+    /// What each stretch between two barriers takes, from barrier to barrier; one for a program without control flow.
+    pub segments: Vec<Totals>,
+}
+
+/// Sums over a stretch of the timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub total_ps: u64,
+    pub busy_ps: [u64; N_ENGINES],
+    pub dma_busy_ps: u64,
+    pub charged_ps: u64,
+    pub guessed_ps: u64,
+    pub traffic: [Traffic; 3],
+}
+
+impl Totals {
+    fn zip(&self, other: &Totals, f: impl Fn(u64, u64) -> u64) -> Totals {
+        let mut result = Totals {
+            total_ps: f(self.total_ps, other.total_ps),
+            dma_busy_ps: f(self.dma_busy_ps, other.dma_busy_ps),
+            charged_ps: f(self.charged_ps, other.charged_ps),
+            guessed_ps: f(self.guessed_ps, other.guessed_ps),
+            ..Totals::default()
+        };
+        for engine in 0..N_ENGINES {
+            result.busy_ps[engine] = f(self.busy_ps[engine], other.busy_ps[engine]);
+        }
+        for memory in 0..3 {
+            let (a, b) = (self.traffic[memory], other.traffic[memory]);
+            result.traffic[memory] = Traffic {
+                read: f(a.read, b.read),
+                written: f(a.written, b.written),
+            };
+        }
+        result
+    }
+
+    pub fn minus(&self, earlier: &Totals) -> Totals {
+        self.zip(earlier, |a, b| a - b)
+    }
+
+    pub fn plus(&self, other: &Totals) -> Totals {
+        self.zip(other, |a, b| a + b)
+    }
+
+    /// The same stretch so many times.
+    pub fn times(&self, count: u64) -> Totals {
+        self.zip(self, |it, _| it * count)
+    }
 }
 
 /// One instruction in time. For a DMA, `start_ps` is the trigger and `end_ps` the end of the transfer.
@@ -105,6 +154,22 @@ impl Trace {
             return 0.0;
         }
         self.guessed_ps as f64 / self.charged_ps as f64
+    }
+
+    /// The sums over an execution that has gone through the segments of the control flow so many times each.
+    pub fn along(&self, control: &Control, counts: &[u64]) -> Totals {
+        let mut sum = Totals::default();
+        let (mut n_meets, mut segment) = (0, 0);
+        for step in control.flatten() {
+            match step {
+                ControlStep::Meet(_) => n_meets += 1,
+                ControlStep::Segment(_) => {
+                    sum = sum.plus(&self.segments[n_meets].times(counts[segment]));
+                    segment += 1;
+                }
+            }
+        }
+        sum
     }
 
     pub fn event(&self, inst: InstId) -> &Event {

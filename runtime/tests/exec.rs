@@ -2,6 +2,8 @@
 
 #[path = "exec/case.rs"]
 mod case;
+#[path = "exec/dynamic.rs"]
+mod dynamic;
 #[path = "exec/golden.rs"]
 mod golden;
 #[path = "exec/generate.rs"]

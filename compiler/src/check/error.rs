@@ -63,6 +63,8 @@ pub enum Holds {
     Nothing,
     /// Values that a memset or a copy has written.
     OtherValues,
+    /// That depends on what happens at run time.
+    Unknown,
 }
 
 impl Tensor {
@@ -168,6 +170,10 @@ impl Report for Error {
                         by.op,
                         missing.first_of_some(tensor)
                     ),
+                    Holds::Unknown => format!(
+                        "whether {} starts or continues a sum in {what} depends on registers",
+                        by.op
+                    ),
                     Holds::OtherValues => format!(
                         "{} accumulates onto {what}, which another engine has written{}",
                         by.op,
@@ -177,6 +183,7 @@ impl Report for Error {
                 let label = match holds {
                     Holds::Nothing => "accumulate=True has nothing to add to here",
                     Holds::OtherValues => "accumulate=True adds to a value that no matmul wrote",
+                    Holds::Unknown => "`accumulate` must be given here",
                 };
                 let diagnostic = by.labelled(Diagnostic::error(self.code(), message), label);
                 let diagnostic = diagnostic.allocated(tensor);
@@ -184,6 +191,10 @@ impl Report for Error {
                     Holds::Nothing => diagnostic
                         .note("PSUM adds to the word it holds; before the first matmul that word is not defined")
                         .help("pass accumulate=False to the first matmul of the group, or leave accumulate out"),
+                    Holds::Unknown => diagnostic
+                        .note("the first matmul on a word overwrites it; in a loop, or at a dynamic address, no compiler knows which \
+                               one that is")
+                        .help("pass accumulate=True after a first matmul outside the loop, or accumulate=False"),
                     Holds::OtherValues => diagnostic
                         .note("on NeuronCore-v2 only a word that a matmul has written can be accumulated onto; what a \
                                memset or a copy leaves in PSUM is not defined as a start value")

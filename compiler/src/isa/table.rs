@@ -74,8 +74,9 @@ isa! {
         operands: &[
             required("dst", tile(Write, HBM_SBUF, DtypeSet::Any)),
             required("src", tile(Read, HBM_SBUF, DtypeSet::Any)),
+            optional("oob_mode", Kind::OobMode, Arg::OobMode(super::OobMode::Error)),
         ],
-        call_only: &["priority", "oob_mode", "dge_mode", "engine"],
+        call_only: &["priority", "dge_mode", "engine"],
         rules: &[Rule::SameCount],
         cost: Cost::Dma,
         basis: Basis::Derived,
@@ -358,5 +359,50 @@ isa! {
         basis: Basis::Published,
         doc: "Overwrites the elements of dst whose predicate is not zero (or is zero, with reverse_pred); the others keep \
               their bits.",
+    }
+    RegisterMove {
+        name: "register_move",
+        engines: &[Sync],
+        unit: Unit::Sequencer,
+        since: Generation::V2,
+        operands: &[
+            required("dst", Kind::Register),
+            required("src", Kind::RegisterOrInt),
+        ],
+        call_only: &[],
+        rules: &[],
+        cost: Cost::Register,
+        basis: Basis::Guess,
+        doc: "Sets a register to a number or to another register's value.",
+    }
+    RegisterLoad {
+        name: "register_load",
+        engines: &[Sync],
+        unit: Unit::Sequencer,
+        since: Generation::V2,
+        operands: &[
+            required("dst", Kind::Register),
+            required("src", tile(Read, HBM_SBUF, DtypeSet::Any)),
+        ],
+        call_only: &[],
+        rules: &[Rule::OneElement(1)],
+        cost: Cost::Register,
+        basis: Basis::Guess,
+        doc: "Reads one element into a register: integers keep their value, floats their bits.",
+    }
+    RegisterStore {
+        name: "register_store",
+        engines: &[Sync],
+        unit: Unit::Sequencer,
+        since: Generation::V2,
+        operands: &[
+            required("dst", tile(Write, HBM_SBUF, DtypeSet::Any)),
+            required("src", Kind::Register),
+        ],
+        call_only: &[],
+        rules: &[Rule::OneElement(0)],
+        cost: Cost::Register,
+        basis: Basis::Guess,
+        doc: "Writes a register to one element: the low bits into an integer, all bits into a 32-bit float.",
     }
 }

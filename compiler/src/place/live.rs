@@ -24,7 +24,8 @@ impl Life {
 
 /// A live range for every buffer; `None` for one that nothing touches.
 ///
-/// An argument lives from the first instruction on, a result until the last one.
+/// An argument lives from the first instruction on, a result until the last one. What a loop shares with the rest of the
+/// program lives as long as the loop: the next iteration may want it.
 pub fn lives(program: &Program) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; program.buffers.len()];
     for (id, inst) in program.iter() {
@@ -39,6 +40,16 @@ pub fn lives(program: &Program) -> Vec<Option<Life>> {
     let Some(last) = program.insts.len().checked_sub(1) else {
         return lives;
     };
+    for it in program.loops.iter().rev().filter(|it| it.first < it.end) {
+        let (first, last) = (InstId::new(it.first), InstId::new(it.end - 1));
+        for life in lives.iter_mut().flatten() {
+            let meets = life.first <= last && first <= life.last;
+            if meets && (life.first < first || last < life.last) {
+                life.first = life.first.min(first);
+                life.last = life.last.max(last);
+            }
+        }
+    }
     for (buffer, life) in program.buffers.iter().zip(&mut lives) {
         if let Some(life) = life {
             match buffer.role {

@@ -11,7 +11,7 @@ impl Lane {
 
     pub fn new(queue: Engine, unit: Unit) -> Lane {
         match unit {
-            Unit::Engine => Lane(queue as u8),
+            Unit::Engine | Unit::Sequencer => Lane(queue as u8),
             Unit::Dma => Lane(queue as u8 + N_ENGINES as u8),
         }
     }

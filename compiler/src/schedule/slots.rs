@@ -62,7 +62,7 @@ impl Slots {
         // On chip even what is only read follows earlier buffers at the same bytes.
         let mut has_writes: Vec<bool> = program.buffers.iter().map(|it| it.memory.is_on_chip()).collect();
         for inst in &program.insts {
-            for (access, view) in inst.views() {
+            for (access, view) in program.touches(inst) {
                 is_used[view.index()] = true;
                 if access != Access::Read {
                     is_written[view.index()] = true;

@@ -10,35 +10,99 @@ use crate::footprint::Footprint;
 use crate::ir::{BufferId, Inst, InstId, Placement, Program, View};
 use crate::isa::{Access, Engine, N_ENGINES, Unit};
 use std::collections::VecDeque;
-
-/// A queue for every instruction, and an order that keeps every conflicting pair as it is in the program.
-pub struct Plan {
-    /// Indexed by instruction.
-    pub queues: Vec<Engine>,
-    pub order: Vec<InstId>,
-}
+use std::ops::Range;
 
 /// A store lets so many loads pass, so that the next tiles are on their way while it waits for compute.
 const LOADS_AHEAD: u32 = 8;
 
-pub fn plan(program: &Program, placement: &Placement) -> Plan {
-    let mut computes = [false; N_ENGINES];
-    for inst in &program.insts {
-        computes[inst.engine as usize] |= inst.op.row().unit == Unit::Engine;
+/// Deals one segment after the other.
+pub struct Plan<'a> {
+    program: &'a Program,
+    placement: &'a Placement,
+    /// The queue of stores, when one neither computes nor loads.
+    store_queue: Option<Engine>,
+    is_born: Vec<bool>,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(program: &'a Program, placement: &'a Placement) -> Plan<'a> {
+        let mut computes = [false; N_ENGINES];
+        for inst in &program.insts {
+            computes[inst.engine as usize] |= inst.op.row().unit == Unit::Engine;
+        }
+        Plan {
+            program,
+            placement,
+            store_queue: [Engine::Gpsimd, Engine::Scalar]
+                .into_iter()
+                .find(|&it| !computes[it as usize]),
+            is_born: vec![false; program.buffers.len()],
+        }
     }
-    let store_queue = [Engine::Gpsimd, Engine::Scalar]
-        .into_iter()
-        .find(|&it| !computes[it as usize]);
-    let queues = program.insts.iter().map(|inst| match store_queue {
-        Some(queue) if is_free_store(program, inst) && inst.op.row().engines.contains(&queue) => queue,
-        _ => inst.engine,
-    });
-    Plan {
-        queues: queues.collect(),
-        order: match store_queue {
-            Some(_) => program.iter().map(|(id, _)| id).collect(),
-            None => delayed(program, placement),
-        },
+
+    /// The instructions of a segment with their queues, in an order that keeps every conflicting pair as it is in the
+    /// program.
+    pub fn segment(&mut self, range: Range<usize>) -> Vec<(InstId, Engine)> {
+        let ids = match self.store_queue {
+            Some(_) => range.map(InstId::new).collect(),
+            None => self.delayed(range),
+        };
+        ids.into_iter()
+            .map(|id| (id, self.queue(&self.program[id])))
+            .collect()
+    }
+
+    fn queue(&self, inst: &Inst) -> Engine {
+        match self.store_queue {
+            Some(queue) if is_free_store(self.program, inst) && inst.op.row().engines.contains(&queue) => {
+                queue
+            }
+            _ => inst.engine,
+        }
+    }
+
+    /// Program order, except that stores step behind the loads that follow, up to what depends on them.
+    fn delayed(&mut self, range: Range<usize>) -> Vec<InstId> {
+        let (program, placement) = (self.program, self.placement);
+        let mut order = Vec::with_capacity(range.len());
+        let mut waiting: VecDeque<Waiting> = VecDeque::new();
+        for id in range.map(InstId::new) {
+            let inst = &program[id];
+            let is_store = is_free_store(program, inst);
+            if !waiting.is_empty() && depends(program, placement, inst, &waiting, &self.is_born, is_store) {
+                order.extend(waiting.drain(..).map(|it| it.id));
+            }
+            for (_, view) in program.accesses(inst) {
+                self.is_born[view.buffer.index()] = true;
+            }
+            if is_store {
+                let buffer_of = |wanted| {
+                    program
+                        .accesses(inst)
+                        .find(|it| it.0 == wanted)
+                        .map(|it| it.1.buffer)
+                };
+                if let (Some(source), Some(destination)) = (buffer_of(Access::Read), buffer_of(Access::Write))
+                {
+                    waiting.push_back(Waiting {
+                        id,
+                        source,
+                        destination,
+                        n_passed: 0,
+                    });
+                    continue;
+                }
+            }
+            order.push(id);
+            if inst.op.row().unit == Unit::Dma && inst.engine == inst.op.row().engines[0] {
+                waiting.iter_mut().for_each(|it| it.n_passed += 1);
+                while let Some(it) = waiting.pop_front_if(|it| it.n_passed >= LOADS_AHEAD) {
+                    order.push(it.id);
+                }
+            }
+        }
+        order.extend(waiting.into_iter().map(|it| it.id));
+        order
     }
 }
 
@@ -56,48 +120,6 @@ struct Waiting {
     source: BufferId,
     destination: BufferId,
     n_passed: u32,
-}
-
-/// Program order, except that stores step behind the loads that follow, up to what depends on them.
-fn delayed(program: &Program, placement: &Placement) -> Vec<InstId> {
-    let mut order = Vec::with_capacity(program.insts.len());
-    let mut waiting: VecDeque<Waiting> = VecDeque::new();
-    let mut is_born = vec![false; program.buffers.len()];
-    for (id, inst) in program.iter() {
-        let is_store = is_free_store(program, inst);
-        if !waiting.is_empty() && depends(program, placement, inst, &waiting, &is_born, is_store) {
-            order.extend(waiting.drain(..).map(|it| it.id));
-        }
-        for (_, view) in program.accesses(inst) {
-            is_born[view.buffer.index()] = true;
-        }
-        if is_store {
-            let buffer_of = |wanted| {
-                program
-                    .accesses(inst)
-                    .find(|it| it.0 == wanted)
-                    .map(|it| it.1.buffer)
-            };
-            if let (Some(source), Some(destination)) = (buffer_of(Access::Read), buffer_of(Access::Write)) {
-                waiting.push_back(Waiting {
-                    id,
-                    source,
-                    destination,
-                    n_passed: 0,
-                });
-                continue;
-            }
-        }
-        order.push(id);
-        if inst.op.row().unit == Unit::Dma && inst.engine == inst.op.row().engines[0] {
-            waiting.iter_mut().for_each(|it| it.n_passed += 1);
-            while let Some(it) = waiting.pop_front_if(|it| it.n_passed >= LOADS_AHEAD) {
-                order.push(it.id);
-            }
-        }
-    }
-    order.extend(waiting.into_iter().map(|it| it.id));
-    order
 }
 
 /// Whether an instruction may touch bytes that a waiting store reads or writes. Stores stay in order among themselves.

@@ -2,7 +2,8 @@
 //!
 //! Takes a placed program and a schedule, gives the rules that the schedule breaks:
 //! every instruction stands in one queue that may hold it; the signals of a pair of queues count 1, 2, 3, … and each wait
-//! has its signal; the queues drain when they are run; and of two instructions that touch a common byte, one writing, the
+//! has its signal; all queues have the barriers and loops of the program, and every instruction stands between the right
+//! ones; the queues drain when they are run; and of two instructions that touch a common byte, one writing, the
 //! one that comes first in the program is complete before the other one starts. Shares geometry with the scheduler, not
 //! its idea of what has to wait. That buffers which live at the same time lie apart is the placement's proof.
 
@@ -13,7 +14,7 @@ mod races;
 
 pub use error::{Blocked, Error, Line};
 
-use crate::ir::{InstId, Placement, Program, Schedule, Step};
+use crate::ir::{ControlStep, InstId, Placement, Program, Schedule, Step};
 use crate::isa::{ENGINES, Engine, N_ENGINES, Unit};
 use past::{Past, Place};
 
@@ -34,9 +35,22 @@ pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Sche
 /// The place of every instruction.
 fn places(program: &Program, schedule: &Schedule, errors: &mut Vec<Error>) -> Vec<Place> {
     let mut places: Vec<Option<Place>> = vec![None; program.insts.len()];
+    let control = program.control().flatten();
+    let meets: Vec<Step> = control.iter().filter_map(ControlStep::meet).collect();
+    let n_meets = meets_before(program, &control);
     for (steps, &(queue, _)) in schedule.queues.iter().zip(ENGINES) {
-        let mut position = 0;
+        let found: Vec<Step> = steps.iter().copied().filter(|it| it.is_barrier()).collect();
+        if found != meets {
+            errors.push(Error::Barriers {
+                queue,
+                expected: meets.len(),
+                found: found.len(),
+            });
+            continue;
+        }
+        let (mut position, mut n_passed) = (0, 0);
         for step in steps {
+            n_passed += usize::from(step.is_barrier());
             let Step::Inst(id) = *step else { continue };
             let Some(place) = places.get_mut(id.index()) else {
                 errors.push(Error::UnknownInst {
@@ -47,6 +61,12 @@ fn places(program: &Program, schedule: &Schedule, errors: &mut Vec<Error>) -> Ve
                 continue;
             };
             let inst = &program[id];
+            if n_meets[id.index()] != n_passed {
+                errors.push(Error::WrongSegment {
+                    inst: Line::new(program, id),
+                    queue,
+                });
+            }
             let row = inst.op.row();
             let is_transfer = row.unit == Unit::Dma;
             let is_legal = match is_transfer {
@@ -90,13 +110,38 @@ fn places(program: &Program, schedule: &Schedule, errors: &mut Vec<Error>) -> Ve
     all
 }
 
+/// How many barriers stand before each instruction.
+fn meets_before(program: &Program, control: &[ControlStep]) -> Vec<usize> {
+    let mut before = vec![0; program.insts.len()];
+    let mut n_meets = 0;
+    for step in control {
+        match step {
+            ControlStep::Segment(range) => before[range.clone()].fill(n_meets),
+            ControlStep::Meet(_) => n_meets += 1,
+        }
+    }
+    before
+}
+
 /// A number for each ordered pair of queues, the sender first.
 type Pairs = [[u32; N_ENGINES]; N_ENGINES];
 
 fn check_semaphores(schedule: &Schedule, errors: &mut Vec<Error>) {
+    // Counts start anew behind every barrier.
+    let segments = schedule
+        .queues
+        .each_ref()
+        .map(|it| it.split(|it| it.is_barrier()).collect::<Vec<_>>());
+    for segment in 0..segments[0].len() {
+        check_signals(&segments.each_ref().map(|it| it[segment]), errors);
+    }
+}
+
+/// [`check_semaphores`] between two barriers.
+fn check_signals(queues: &[&[Step]; N_ENGINES], errors: &mut Vec<Error>) {
     let mut n_signals: Pairs = Default::default();
-    for (steps, &(from, _)) in schedule.queues.iter().zip(ENGINES) {
-        for step in steps {
+    for (steps, &(from, _)) in queues.iter().zip(ENGINES) {
+        for step in *steps {
             let Step::Signal { to, count } = *step else {
                 continue;
             };
@@ -112,8 +157,8 @@ fn check_semaphores(schedule: &Schedule, errors: &mut Vec<Error>) {
             }
         }
     }
-    for (steps, &(queue, _)) in schedule.queues.iter().zip(ENGINES) {
-        for step in steps {
+    for (steps, &(queue, _)) in queues.iter().zip(ENGINES) {
+        for step in *steps {
             let Step::Wait { from, count } = *step else {
                 continue;
             };
@@ -162,14 +207,28 @@ fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
                             now[queue].join(&signals[idx]);
                         }
                     }
+                    Step::Barrier | Step::Loop(_) | Step::End => break,
                 }
                 next[queue] += 1;
                 has_moved = true;
             }
         }
-        if !has_moved {
+        if has_moved {
+            continue;
+        }
+        let at_barrier =
+            |(steps, next): (&Vec<Step>, usize)| steps.get(next).is_some_and(|it| it.is_barrier());
+        if !schedule.queues.iter().zip(next).all(at_barrier) {
             break;
         }
+        let mut all = Past::default();
+        for queue in 0..N_ENGINES {
+            all.compute[queue] = now[queue].compute[queue];
+            all.transfers[queue] = now[queue].compute[queue];
+            next[queue] += 1;
+        }
+        now = [all; N_ENGINES];
+        sent = Default::default();
     }
     let is_drained = schedule
         .queues
@@ -202,11 +261,15 @@ fn deadlock(
             signalled: sent[from as usize][queue as usize].len() as u32,
             next: steps.iter().find_map(|it| match it {
                 Step::Inst(id) => Some(Line::new(program, *id)),
-                Step::Wait { .. } | Step::Signal { .. } => None,
+                _ => None,
             }),
         }
     };
-    let is_blocked = |it: &&(Engine, &str)| next[it.0 as usize] < schedule.queues[it.0 as usize].len();
+    // Queues at a barrier have given all signals of their segment: nobody waits for them.
+    let is_blocked = |it: &&(Engine, &str)| {
+        let step = schedule.queues[it.0 as usize].get(next[it.0 as usize]);
+        matches!(step, Some(Step::Wait { .. }))
+    };
     let (mut at, _) = *ENGINES
         .iter()
         .find(is_blocked)

@@ -12,7 +12,7 @@ use super::{Evaluator, LIMITS, Warning, library};
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, InstId, Pattern, Role, View};
 use crate::isa::{
-    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row,
+    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row, Unit,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -21,6 +21,9 @@ impl Evaluator<'_> {
     pub fn call_instruction(&mut self, op: Op, args: CallArgs) -> Result<Value> {
         let span = args.span;
         let row = op.row();
+        if row.unit == Unit::Sequencer {
+            return self.call_register(op, args);
+        }
         let (given, extra) = bind_operands(row, args)?;
         let mut bound = [Arg::Absent; MAX_ARGS];
         for (idx, operand) in row.operands.iter().enumerate() {
@@ -182,6 +185,11 @@ impl Evaluator<'_> {
                 _ => Err(wrong("a tuple of two numbers", None)),
             },
             Kind::Accumulate => Ok(Arg::Accumulate(Accumulate::Auto)),
+            Kind::OobMode => match library::oob_mode(value) {
+                Some(it) => Ok(Arg::OobMode(it)),
+                None => Err(wrong("a nisa.oob_mode", None)),
+            },
+            Kind::Register | Kind::RegisterOrInt => unreachable!("instructions of registers are bound elsewhere"),
         }
     }
 
@@ -338,6 +346,8 @@ impl Evaluator<'_> {
                 }
                 first
             }
+            // Software makes the descriptors of a gather, on GpSimd.
+            Op::DmaCopy if self.views(args).any(View::has_row_indices) => Engine::Gpsimd,
             Op::TensorScalar if alu(args).iter().any(|it| it.facts().gpsimd_only) => Engine::Gpsimd,
             _ => first,
         }
@@ -360,6 +370,9 @@ impl Evaluator<'_> {
         }
         let is_lazy = |it: &Value| it.as_int() != Some(0) && self.is_lazily_zero(dst.buffer);
         match asked.filter(|it| !is_lazy(it)) {
+            None | Some(Value::None) if !(overlaps && seen) && self.outlives_iteration(dst) => {
+                Err(Error::new(Mistake::AccumulateInDeviceLoop, span))
+            }
             None | Some(Value::None) => Ok(match (overlaps, seen) {
                 (false, _) => Accumulate::Overwrite,
                 (true, true) => Accumulate::Add,

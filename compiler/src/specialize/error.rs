@@ -119,6 +119,16 @@ pub enum Mistake {
     EndlessLoop {
         limit: usize,
     },
+    /// A register where Python needs a value now.
+    RegisterTruth,
+    /// A matmul onto a tensor from outside the loop, which may start or continue a sum.
+    AccumulateInDeviceLoop,
+    /// A variable that the body of a device loop changes at compile time.
+    ChangedInDeviceLoop {
+        name: Rc<str>,
+        old: String,
+        new: String,
+    },
     TooManySteps {
         limit: u64,
     },
@@ -374,6 +384,23 @@ impl Mistake {
                     .note("loops are unrolled at compile time")
                     .help("make the body change what the condition tests")
             }
+            Mistake::AccumulateInDeviceLoop => error(
+                "accumulate-unset",
+                &"whether this matmul starts or continues a sum is known on the device only",
+            )
+            .at(span, "`accumulate` must be given here")
+            .note("the first matmul on a word overwrites it; in a loop of the device no compiler knows which one that is")
+            .help("pass accumulate=True after a first matmul outside the loop, or accumulate=False"),
+            Mistake::RegisterTruth => error("dynamic-condition", &"a register decides a branch of the kernel")
+                .at(span, "its value is known on the device only")
+                .note("`if` and `and` are resolved when the kernel is compiled")
+                .help("use `while register:`, nl.while_loop, or select results with a predicate"),
+            Mistake::ChangedInDeviceLoop { name, old, new } => error(
+                "changed-in-device-loop",
+                &format!("the body of a device loop changes the Python variable `{name}` from {old} to {new}"),
+            )
+            .at(span, "the device repeats the body that was compiled for the first iteration")
+            .help("keep the value in a register or in a tile, or use a range that is unrolled"),
             Mistake::TooManySteps { limit } => {
                 error("too-many-steps", &format!("specialising took more than {limit} statements"))
                     .at(span, "reached here")

@@ -226,6 +226,7 @@ impl Evaluator<'_> {
                 span,
             )),
             Value::Array(it) => Ok(first(it) != 0.0),
+            Value::Register(_) => Err(Error::new(Mistake::RegisterTruth, span)),
             _ => Ok(value.truth()),
         }
     }

@@ -153,6 +153,12 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
         let iterable = self.eval(iter, frame)?;
+        if let Value::DynamicRange(range) = &iterable {
+            return match self.dynamic_for(target, range, iter.span, body, frame)? {
+                Flow::Next => self.exec_block(orelse, frame),
+                flow => Ok(flow),
+            };
+        }
         // Ranges are walked without making a list of their values; a list may grow while it is walked.
         let mut idx = 0;
         loop {
@@ -218,6 +224,9 @@ impl Evaluator<'_> {
     fn while_loop(&mut self, test: &Expr, body: &[Stmt], orelse: &[Stmt], frame: &Rc<Frame>) -> Result<Flow> {
         for idx in 0.. {
             let value = self.eval(test, frame)?;
+            if let (0, Value::Register(register)) = (idx, &value) {
+                return self.dynamic_while(*register, test.span, body, frame);
+            }
             if !self.truth(&value, test.span)? {
                 return self.exec_block(orelse, frame);
             }
@@ -363,7 +372,7 @@ impl Evaluator<'_> {
 }
 
 /// The name that a tensor made on the right side gets.
-fn target_name(targets: &[Expr]) -> Option<Rc<str>> {
+pub fn target_name(targets: &[Expr]) -> Option<Rc<str>> {
     match targets.first().map(|it| &it.kind) {
         Some(ExprKind::Name(name)) => Some(name.clone()),
         Some(ExprKind::Index { value, .. }) => match &value.kind {

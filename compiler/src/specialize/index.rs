@@ -344,7 +344,7 @@ impl Window {
         )
         .expect("cutting dimensions never adds one");
         Tensor {
-            view,
+            view: view.moved_by(tensor.view.dynamic),
             region: tensor.region,
         }
     }

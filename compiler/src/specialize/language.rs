@@ -31,9 +31,11 @@ pub const NAMES: &[&str] = &[
     "cos",
     "device_print",
     "ds",
+    "dynamic_range",
     "empty_like",
     "expand_dims",
     "floor",
+    "fori_loop",
     "full",
     "full_like",
     "is_hbm",
@@ -70,6 +72,7 @@ pub const NAMES: &[&str] = &[
     "trunc",
     "var",
     "where",
+    "while_loop",
     "zeros",
     "zeros_like",
 ];
@@ -109,6 +112,9 @@ impl Evaluator<'_> {
                     )),
                 }
             }
+            "dynamic_range" => self.dynamic_range(args),
+            "fori_loop" => self.fori_loop(args),
+            "while_loop" => self.run_while_loop(args),
             "ds" => {
                 let [start, size] = args.bind("nl.ds", ["start", "size"], 2)?;
                 let start = int(&required(start), "the start", span)?;

@@ -11,11 +11,11 @@ use crate::ir::{Dim, MAX_DIMS, View};
 use crate::source::Span;
 use std::collections::BTreeMap;
 
-fn with_dims(tensor: &Tensor, dims: &[Dim], span: Span) -> Result<Tensor> {
+pub fn with_dims(tensor: &Tensor, dims: &[Dim], span: Span) -> Result<Tensor> {
     let view = tensor.view;
     match View::new(view.buffer, view.dtype, view.partition, view.offset, dims) {
-        Some(view) => Ok(Tensor {
-            view,
+        Some(moved) => Ok(Tensor {
+            view: moved.moved_by(view.dynamic),
             region: tensor.region,
         }),
         None => {
@@ -278,6 +278,13 @@ pub fn is_contiguous(tensor: &Tensor) -> bool {
 }
 
 pub fn reinterpret(tensor: &Tensor, dtype: Dtype, span: Span) -> Result<Tensor> {
+    if tensor.view.dynamic.is_some() {
+        return Err(view_error(
+            "a view with a run-time index is read as another dtype",
+            "reinterpret the tensor first, then index it",
+            span,
+        ));
+    }
     let (old, new) = (i64::from(tensor.view.dtype.size()), i64::from(dtype.size()));
     let mut dims = tensor.view.dims().to_vec();
     let last = dims.len() - 1;

@@ -9,7 +9,7 @@ use super::value::{Member, Module, REGIONS, Value};
 use super::{Evaluator, host_bridge, language};
 use crate::dtype::{DTYPES, Dtype, newer_generation};
 use crate::host::{self, HOST_DTYPES};
-use crate::isa::{ACT_FNS, ALU_OPS, ENGINES, Op, REDUCE_CMDS, ROWS};
+use crate::isa::{ACT_FNS, ALU_OPS, ENGINES, OOB_MODES, Op, REDUCE_CMDS, ROWS};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -229,7 +229,8 @@ fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
     {
         return Ok(it);
     }
-    if matches!(&**name, "get_nc_version" | "get_nc_sub_version") {
+    if matches!(&**name, "get_nc_version" | "get_nc_sub_version") || super::dynamic::NAMES.contains(&&**name)
+    {
         return Ok(Value::library("nisa", name));
     }
     if let Some((what, since)) = NEWER.iter().find(|it| it.0 == &**name) {
@@ -246,7 +247,8 @@ fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
     let known = ROWS
         .iter()
         .map(|it| it.name)
-        .chain(ENUMERATIONS.iter().map(|it| it.0));
+        .chain(ENUMERATIONS.iter().map(|it| it.0))
+        .chain(super::dynamic::NAMES.iter().copied());
     Err(no_attribute("nki.isa".to_string(), name, known, span))
 }
 
@@ -306,6 +308,15 @@ pub fn operator_name(value: &Value) -> Option<&str> {
 }
 
 /// Members of an enumeration by their position in our tables.
+pub fn oob_mode(value: &Value) -> Option<crate::isa::OobMode> {
+    match value {
+        Value::Member(it) if it.kind == "oob_mode" => {
+            OOB_MODES.iter().find(|row| row.1 == it.name).map(|row| row.0)
+        }
+        _ => None,
+    }
+}
+
 pub fn reduce_cmd(value: &Value) -> Option<crate::isa::ReduceCmd> {
     match value {
         Value::Member(it) if it.kind == "reduce_cmd" => {

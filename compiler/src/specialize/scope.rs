@@ -98,6 +98,15 @@ impl Frame {
         self.slots.borrow_mut()[slot] = Some(value);
     }
 
+    /// The locals that have a value.
+    pub fn values(&self) -> Vec<(Rc<str>, Value)> {
+        let slots = self.slots.borrow();
+        let names = self.scope.slots.iter();
+        names
+            .filter_map(|(name, &slot)| Some((name.clone(), slots[slot].clone()?)))
+            .collect()
+    }
+
     pub fn find(&self, name: &str) -> Found {
         let mut frame = self;
         loop {

@@ -60,6 +60,7 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         ("numpy", _) => host_bridge::call(this, name, args),
         ("math", _) => math(this, name, args),
         ("nisa", "get_nc_version") => Ok(nc_version()),
+        ("nisa", "register_alloc") => this.register_alloc(args),
         ("nisa", _) => Ok(Value::Int(0)),
         ("nki", _) => Ok(args
             .positional

@@ -4,6 +4,7 @@
 //! creation makes a buffer.
 
 use super::builtins::{no_attribute, required};
+use super::dynamic::is_dynamic_index;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::index::{Pick, Window, bound, bounds, subscript, tensor_value};
@@ -35,6 +36,7 @@ const METHODS: &[&str] = &[
     "select",
     "slice",
     "squeeze_dim",
+    "vector_select",
     "view",
 ];
 
@@ -167,7 +169,21 @@ impl Evaluator<'_> {
             }
             "select" => {
                 let [dim, index] = args.bind(name, ["dim", "index"], 2)?;
-                select(tensor, axis(&required(dim), rank, span)?, &required(index), span)?
+                let (dim, index) = (axis(&required(dim), rank, span)?, required(index));
+                if is_dynamic_index(&index) && !(tensor.is_on_chip() && dim == 0) {
+                    self.select_dynamic(tensor, dim, &index, span)?
+                } else {
+                    select(tensor, dim, &index, span)?
+                }
+            }
+            "vector_select" => {
+                let [dim, offsets] = args.bind(name, ["dim", "vector_offset"], 2)?;
+                if axis(&required(dim), rank, span)? != 0 {
+                    let message = "vector_select of a dimension other than 0".to_string();
+                    let help = "permute the tensor so that the rows come first".to_string();
+                    return Err(Error::new(Mistake::View { message, help }, span));
+                }
+                self.select_rows(tensor, &required(offsets), span)?
             }
             "permute" => {
                 let [dims] = args.bind(name, ["dims"], 1)?;
@@ -234,7 +250,7 @@ impl Evaluator<'_> {
                 ));
             }
             "is_contiguous" => return Ok(Value::Bool(layout::is_contiguous(tensor))),
-            "is_indirect" => return Ok(Value::Bool(false)),
+            "is_indirect" => return Ok(Value::Bool(tensor.view.dynamic.is_some())),
             _ => {
                 return Err(no_attribute(
                     "a tensor".to_string(),
@@ -258,16 +274,7 @@ impl Evaluator<'_> {
             "indirect_dim",
             "dtype",
         ];
-        let [pattern, offset, scalar, vector, _, dtype] = args.bind("ap", names, 1)?;
-        for (value, name) in [(scalar, "scalar_offset"), (vector, "vector_offset")] {
-            if value.is_some_and(|it| !matches!(it, Value::None)) {
-                return Err(Error::unsupported(
-                    name,
-                    "use an offset that is known at compile time",
-                    span,
-                ));
-            }
-        }
+        let [pattern, offset, scalar, vector, dim, dtype] = args.bind("ap", names, 1)?;
         let dtype = match dtype {
             None | Some(Value::None) => tensor.view.dtype,
             Some(it) => self.dtype_of(&it, span)?,
@@ -360,10 +367,11 @@ impl Evaluator<'_> {
         }
         let view = View::new(tensor.buffer(), dtype, partition as u16, element, &dims)
             .expect("the number of pairs was checked, and partitions are below 128");
-        Ok(Tensor {
+        let pattern = Tensor {
             view,
             region: tensor.region,
-        })
+        };
+        self.pattern_offset(tensor, pattern, scalar, vector, dim, span)
     }
 
     /// The dtype a value names: a dtype, NumPy's name for one, or a string.

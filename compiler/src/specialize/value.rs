@@ -4,6 +4,7 @@
 //! `operate.rs`, calls in `call.rs`.
 
 use super::dict::{Dict, Key};
+use super::dynamic::{DynamicRange, RegisterValue};
 use super::scope::Frame;
 use crate::ast;
 use crate::dtype::Dtype;
@@ -52,6 +53,9 @@ pub enum Value {
     Array(Rc<RefCell<HostArray>>),
     /// A thing of NumPy's that is no array: a dtype the device does not have, `np.finfo`, a random generator.
     Host(Rc<Arg>),
+    /// A register of the device.
+    Register(RegisterValue),
+    DynamicRange(Rc<DynamicRange>),
     /// What an instruction call returns.
     Instruction,
     /// A name whose import could not be resolved; an error only where it is used.
@@ -261,6 +265,8 @@ impl Value {
             Value::Tensor(_) => "tensor",
             Value::Array(_) => "array",
             Value::Host(_) => "NumPy object",
+            Value::Register(_) => "register",
+            Value::DynamicRange(_) => "dynamic range",
             Value::Instruction => "instruction handle",
             Value::Unresolved(_) => "unresolved import",
         }
@@ -362,6 +368,8 @@ impl Value {
             (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
             (Value::Tensor(a), Value::Tensor(b)) => a.view == b.view,
             (Value::Array(a), Value::Array(b)) => Rc::ptr_eq(a, b),
+            (Value::Register(a), Value::Register(b)) => a == b,
+            (Value::Instruction, Value::Instruction) => true,
             (Value::Module(a), Value::Module(b)) => a == b,
             (Value::Library(a), Value::Library(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -450,6 +458,8 @@ impl Value {
                 _ => it.borrow().to_string(),
             },
             Value::Host(it) => it.describe(),
+            Value::Register(_) => "<register>".to_string(),
+            Value::DynamicRange(_) => "<dynamic range>".to_string(),
             Value::Instruction => "<instruction>".to_string(),
             Value::Unresolved(it) => format!("<unresolved import {it}>"),
         }

@@ -8,12 +8,13 @@ use super::grammar::LineParser;
 use super::operand::{self, read_name};
 use super::order;
 use super::print::usual_results;
-use super::syntax::{At, Line};
+use super::syntax::{At, BoundText, Line, LoopText};
 use super::token::{LexError, Token};
 use crate::diagnostic::nearest;
 use crate::dtype::{DTYPES, Dtype};
 use crate::ir::{
-    BufferId, Frame, InstId, Loc, LocId, Placement, Program, Region, ResultValue, Schedule, Step,
+    Bound, BufferId, Frame, InstId, Loc, LocId, Loop, LoopKind, Placement, Program, Region, RegisterId,
+    ResultValue, Schedule, Step,
 };
 use crate::isa::{ENGINES, Engine, N_ENGINES};
 use crate::place::with_peaks;
@@ -119,6 +120,11 @@ pub(super) struct Builder {
     /// Buffers by name as text; `None` when the line that declares it is wrong.
     pub names: FxHashMap<String, Option<BufferId>>,
     pub errors: Vec<Error>,
+    pub registers: FxHashMap<String, RegisterId>,
+    /// The loops that are open in the block at hand: their numbers and places.
+    open_loops: Vec<(usize, Span)>,
+    /// How many loops the block at hand has begun.
+    n_loops: usize,
     pub buffer_spans: Vec<Span>,
     pub regions: Vec<Option<Region>>,
     pub results: Option<Vec<ResultValue>>,
@@ -135,6 +141,9 @@ impl Builder {
             program: Program::new("", TARGETS[0].name),
             names: FxHashMap::default(),
             errors: Vec::new(),
+            registers: FxHashMap::default(),
+            open_loops: Vec::new(),
+            n_loops: 0,
             buffer_spans: Vec::new(),
             regions: Vec::new(),
             results: None,
@@ -213,10 +222,21 @@ impl Builder {
                     self.open(range, Section::Body);
                 }
             }
-            Line::Close => {
-                self.section = Section::Blocks;
-                self.open = None;
-            }
+            Line::Loop(text) => self.open_loop(&range, text),
+            Line::Barrier => self.add_step(range, Step::Barrier),
+            Line::Close => match self.open_loops.pop() {
+                Some((number, _)) => {
+                    if self.section == Section::Body {
+                        self.program.loops[number].end = self.program.insts.len();
+                    }
+                    self.add_step(range, Step::End);
+                }
+                None => {
+                    self.section = Section::Blocks;
+                    self.open = None;
+                }
+            },
+            Line::Registers(names) => self.add_registers(names),
             Line::Wait(name, count) => {
                 if let (Some(from), Some(count)) = (self.engine(&name), self.count(&count)) {
                     self.add_step(range, Step::Wait { from, count });
@@ -249,6 +269,13 @@ impl Builder {
                 "a declaration",
                 "declarations stand before the body and the queues",
             )),
+            Line::Registers(_) if self.section != Section::Declarations => {
+                Some(("`reg`", "declarations stand before the body and the queues"))
+            }
+            Line::Loop(_) if !in_block => Some(("a loop", "loops stand in the body or in a queue")),
+            Line::Barrier if !matches!(self.section, Section::Queue(_)) => {
+                Some(("`barrier`", "it stands in a queue"))
+            }
             Line::Return(_) if self.section != Section::Declarations || self.results.is_some() => {
                 Some(("`return`", "it stands once, after the declarations"))
             }
@@ -273,6 +300,7 @@ impl Builder {
 
     fn open(&mut self, range: Range<usize>, section: Section) {
         self.open = Some(self.span(&range));
+        self.n_loops = 0;
         self.section = section;
     }
 
@@ -283,6 +311,87 @@ impl Builder {
         {
             queue.push((step, span));
         }
+    }
+
+    /// Begins a loop. The queues repeat the loops of the first one.
+    fn open_loop(&mut self, range: &Range<usize>, text: LoopText) {
+        let span = self.span(range);
+        let n_errors = self.errors.len();
+        let kind = self.loop_kind(text);
+        let number = self.n_loops;
+        self.n_loops += 1;
+        self.open_loops.push((number, span));
+        match self.program.loops.get(number) {
+            Some(known) if kind.is_some_and(|it| it != known.kind) => {
+                self.report(range.clone(), Mistake::BarriersDiffer);
+            }
+            Some(_) => {}
+            None => {
+                let first = self.program.insts.len();
+                let loc = Some(self.add_loc(range));
+                // A loop that cannot be read keeps its place, so that its end is no further mistake.
+                let kind = kind.unwrap_or(LoopKind::While {
+                    register: RegisterId::new(0),
+                });
+                self.program.loops.push(Loop {
+                    kind,
+                    first,
+                    end: first,
+                    depth: self.open_loops.len() as u32 - 1,
+                    loc,
+                });
+            }
+        }
+        if self.errors.len() == n_errors {
+            self.add_step(range.clone(), Step::Loop(number as u32));
+        }
+    }
+
+    fn loop_kind(&mut self, text: LoopText) -> Option<LoopKind> {
+        Some(match text {
+            LoopText::While(name) => LoopKind::While {
+                register: self.register(&name)?,
+            },
+            LoopText::For {
+                register,
+                lower,
+                upper,
+                step,
+            } => LoopKind::For {
+                register: self.register(&register)?,
+                lower: self.bound(lower)?,
+                upper: self.bound(upper)?,
+                step: match step {
+                    Some(it) if it.value > 0 => self.fit(&it, "a step", "4294967295")?,
+                    Some(it) => {
+                        self.report(it.range, number("a step", "1 or more"));
+                        return None;
+                    }
+                    None => 1,
+                },
+            },
+        })
+    }
+
+    fn bound(&mut self, text: BoundText) -> Option<Bound> {
+        match text {
+            BoundText::Int(it) => self.fit(&it, "a bound", "2147483647").map(Bound::Int),
+            BoundText::Register(name) => self.register(&name).map(Bound::Register),
+        }
+    }
+
+    pub(super) fn is_register(&self, name: &At<&str>) -> bool {
+        self.registers.contains_key(name.value)
+    }
+
+    /// Finds a declared register.
+    pub(super) fn register(&mut self, name: &At<&str>) -> Option<RegisterId> {
+        let known = self.registers.get(name.value).copied();
+        if known.is_none() {
+            let names: Vec<String> = self.registers.keys().cloned().collect();
+            self.unknown(Noun::Register, name, names.iter().map(String::as_str));
+        }
+        known
     }
 
     pub(super) fn add_loc(&mut self, range: &Range<usize>) -> LocId {
@@ -365,7 +474,8 @@ impl Builder {
         if self.section == Section::Start {
             self.report(end..end, Mistake::NoKernel);
         }
-        if let Some(span) = self.open {
+        let open_loops = self.open_loops.iter().map(|it| it.1);
+        for span in self.open.into_iter().chain(open_loops) {
             self.errors.push(Error {
                 span,
                 mistake: Mistake::Unclosed,
@@ -401,6 +511,16 @@ impl Builder {
         for (queue, steps) in schedule.queues.iter_mut().zip(&self.queues) {
             queue.extend(steps.iter().flatten().map(|it| it.0));
         }
+        let meets = |queue: usize| schedule.queues[queue].iter().filter(|it| it.is_barrier());
+        if (1..N_ENGINES).any(|it| !meets(0).eq(meets(it))) {
+            let spans = self.queues.iter().flatten().flatten();
+            let first = spans.filter(|it| it.0.is_barrier()).map(|it| it.1).min();
+            self.errors.push(Error {
+                span: first.expect("some queue has a barrier"),
+                mistake: Mistake::BarriersDiffer,
+            });
+            return None;
+        }
         let order = match order::order(&schedule.queues) {
             Ok(order) => order,
             Err(blocked) => {
@@ -408,6 +528,11 @@ impl Builder {
                 return None;
             }
         };
+        for (number, range) in order.loops {
+            let it = &mut self.program.loops[number as usize];
+            (it.first, it.end) = (range.start, range.end);
+        }
+        let order = order.insts;
         let mut numbers = vec![InstId::new(0); order.len()];
         for (idx, id) in order.iter().enumerate() {
             numbers[id.index()] = InstId::new(idx);

@@ -10,7 +10,7 @@ use super::print::usual_result_name;
 use super::syntax::{
     At, BufferLine, Kernel, PrintLine, RangeText, RegionText, ResultText, RoleWord, Run, Scalar, Value,
 };
-use crate::ir::{Buffer, Constant, Print, Region, Request, ResultValue, Role, Shape};
+use crate::ir::{Buffer, Constant, Print, Region, Register, Request, ResultValue, Role, Shape};
 use crate::isa::{MEMORIES, Memory};
 use crate::target::{TARGETS, Target};
 
@@ -26,6 +26,25 @@ impl Builder {
         match Target::from_name(kernel.target.value) {
             Some(target) => self.program.target = target.name,
             None => self.unknown(Noun::Target, &kernel.target, TARGETS.iter().map(|it| it.name)),
+        }
+    }
+
+    /// `reg %name, …`
+    pub(super) fn add_registers(&mut self, names: Vec<At<&str>>) {
+        for it in names {
+            let Some(name) = read_name(it.value) else {
+                self.report(it.range, number("an instance number", "4294967295"));
+                continue;
+            };
+            let text = name.to_string();
+            if self.names.contains_key(&text) || self.registers.contains_key(&text) {
+                let first = self.span(&it.range);
+                self.report(it.range, Mistake::DuplicateBuffer { name: text, first });
+                continue;
+            }
+            let loc = Some(self.add_loc(&it.range));
+            let id = self.program.add_register(Register { name, loc });
+            self.registers.insert(text, id);
         }
     }
 

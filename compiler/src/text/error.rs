@@ -81,6 +81,8 @@ pub enum Mistake {
         place: &'static str,
     },
     Unclosed,
+    /// The queues do not all have the same barriers and loops.
+    BarriersDiffer,
     NoKernel,
     /// Every queue is empty or stands at one of these waits.
     Deadlock {
@@ -103,6 +105,7 @@ pub enum Noun {
     Engine,
     Instruction,
     Buffer,
+    Register,
     /// An operand of the row of this name.
     Operand(&'static str),
     BufferOption,
@@ -117,6 +120,7 @@ impl Noun {
             Noun::Engine => "unknown-engine",
             Noun::Instruction => "unknown-instruction",
             Noun::Buffer => "unknown-buffer",
+            Noun::Register => "unknown-register",
             Noun::Operand(_) | Noun::BufferOption => "unknown-operand",
         }
     }
@@ -129,6 +133,7 @@ impl Noun {
             Noun::Engine => format!("there is no engine `{word}`"),
             Noun::Instruction => format!("there is no instruction `{word}`"),
             Noun::Buffer => format!("there is no buffer `{word}`"),
+            Noun::Register => format!("there is no register `{word}`"),
             Noun::Operand(op) => format!("{op} has no operand `{word}` that is given by name"),
             Noun::BufferOption => format!("a buffer has no option `{word}`"),
         }
@@ -243,6 +248,12 @@ impl Report for Error {
             Mistake::Unclosed => Diagnostic::error("unclosed-block", "the block is never closed")
                 .at(span, "opened here")
                 .help("add a line `}`"),
+            Mistake::BarriersDiffer => Diagnostic::error(
+                "barriers-differ",
+                "the queues do not have the same barriers and loops",
+            )
+            .at(span, "another queue differs here")
+            .help("write every `barrier`, `for`, `while` and `}` in all five queues"),
             Mistake::NoKernel => Diagnostic::error("no-kernel", "the text does not start with a kernel")
                 .at(span, "expected here")
                 .help("start with a line like `kernel %name for trainium1`"),

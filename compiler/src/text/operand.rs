@@ -8,10 +8,10 @@ use super::SPECIAL_FLOATS;
 use super::build::Builder;
 use super::error::{Mistake, Noun};
 use super::print::is_positional;
-use super::syntax::{At, InstLine, Item, Named, OperandText, Term, Value, ViewText};
+use super::syntax::{At, IndexText, InstLine, Item, Named, OperandText, Term, Value, ViewText};
 use super::window;
-use crate::ir::{Dim, Inst, Name, Pattern};
-use crate::isa::{ActFn, AluOp, Arg, Kind, MAX_ARGS, Op, Operand, REDUCE_CMDS, ROWS, Row};
+use crate::ir::{Dim, Dynamic, Index, Inst, Name, Pattern};
+use crate::isa::{ActFn, AluOp, Arg, Kind, MAX_ARGS, OOB_MODES, Op, Operand, REDUCE_CMDS, ROWS, Row};
 use std::ops::Range;
 
 /// Reads the text of a name, `%base.0.3'2`; `None` when a number in it does not fit.
@@ -86,8 +86,8 @@ pub fn instruction(builder: &mut Builder, range: &Range<usize>, line: InstLine) 
     let row = op.row();
     let mut args = [Arg::Absent; MAX_ARGS];
     let n_errors = builder.errors.len();
-    if let Some(view) = view(builder, &line.dst.range, &line.dst.value) {
-        args[0] = view;
+    if let Some(dst) = place(builder, row.operands[0].kind, &line.dst.range, &line.dst.value) {
+        args[0] = dst;
     }
     let mut tiles: Vec<usize> = (1..row.operands.len())
         .filter(|&it| is_positional(&row.operands[it]))
@@ -112,7 +112,8 @@ pub fn instruction(builder: &mut Builder, range: &Range<usize>, line: InstLine) 
             }
             OperandText::Tile(text) => {
                 let position = tiles.remove(0);
-                args[position] = view(builder, &operand.range, &text).unwrap_or(Arg::Absent);
+                let kind = row.operands[position].kind;
+                args[position] = place(builder, kind, &operand.range, &text).unwrap_or(Arg::Absent);
             }
             OperandText::Named(named) => {
                 if let Some((position, arg)) = named_operand(builder, row, &named, &mut is_given) {
@@ -178,6 +179,17 @@ fn value(builder: &mut Builder, operand: &'static Operand, value: &At<Value>) ->
                 other => scalar(other),
             }
         }
+        Kind::Register => match &value.value {
+            Value::View(text) => builder.register(&text.buffer).map(Arg::Register),
+            _ => None,
+        },
+        Kind::RegisterOrInt => match &value.value {
+            Value::View(text) => builder.register(&text.buffer).map(Arg::Register),
+            other => scalar(other).filter(|it| matches!(it, Arg::Int(_))),
+        },
+        Kind::OobMode => word(&value.value)
+            .and_then(|word| OOB_MODES.iter().find(|it| it.1 == word))
+            .map(|it| Arg::OobMode(it.0)),
         Kind::Scalar => scalar(&value.value),
         Kind::Alu(_) => word(&value.value).and_then(AluOp::from_name).map(Arg::Alu),
         Kind::Act => word(&value.value).and_then(ActFn::from_name).map(Arg::Act),
@@ -215,6 +227,9 @@ fn takes(kind: Kind) -> &'static str {
         Kind::Pattern => "a pattern such as `2*64 + 64*1`",
         Kind::Axes => "an axis, or several like `(1, 2)`",
         Kind::Pair => "two numbers below 256, like `(0, 64)`",
+        Kind::Register => "a register",
+        Kind::RegisterOrInt => "a register or an integer within 32 bits",
+        Kind::OobMode => "`error` or `skip`",
     }
 }
 
@@ -290,6 +305,34 @@ fn pair(value: &Value) -> Option<Arg> {
     ))
 }
 
+/// A required operand that stands without a name: a view, or a register where the row wants one.
+fn place(builder: &mut Builder, kind: Kind, range: &Range<usize>, text: &ViewText) -> Option<Arg> {
+    match kind {
+        Kind::Register => builder.register(&text.buffer).map(Arg::Register),
+        _ => view(builder, range, text),
+    }
+}
+
+/// What moves a view when the program runs.
+fn dynamic(builder: &mut Builder, text: &At<IndexText>) -> Option<Dynamic> {
+    let stride = builder.fit(&text.value.stride, "a stride", "4294967295")?;
+    let count = builder.fit(&text.value.count, "a count", "4294967295")?;
+    let tile = &text.value.tile;
+    let is_register = tile.items.is_none() && !text.value.is_rows && builder.is_register(&tile.buffer);
+    let index = if is_register {
+        Index::Register(builder.register(&tile.buffer)?)
+    } else {
+        let Arg::View(id) = view(builder, &text.range, tile)? else {
+            return None;
+        };
+        match text.value.is_rows {
+            true => Index::Rows(id),
+            false => Index::Element(id),
+        }
+    };
+    Some(Dynamic { index, stride, count })
+}
+
 /// The view that a text stands for, interned.
 fn view(builder: &mut Builder, range: &Range<usize>, text: &ViewText) -> Option<Arg> {
     let id = builder.buffer(&text.buffer);
@@ -306,10 +349,14 @@ fn view(builder: &mut Builder, range: &Range<usize>, text: &ViewText) -> Option<
         ),
         None => None,
     };
+    let dynamic = match &text.index {
+        Some(index) => Some(dynamic(builder, index)?),
+        None => None,
+    };
     let id = id?;
     let buffer = &builder.program[id];
     match window::view(id, buffer, dtype.unwrap_or(buffer.dtype), items.as_deref()) {
-        Ok(view) => Some(Arg::View(builder.program.add_view(view))),
+        Ok(view) => Some(Arg::View(builder.program.add_view(view.moved_by(dynamic)))),
         Err(misfit) => {
             builder.report(range.clone(), Mistake::View { misfit });
             None

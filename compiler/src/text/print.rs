@@ -9,9 +9,10 @@ use super::window::{self, Item};
 use super::{ACCUMULATES, PrintOptions, SPECIAL_FLOATS};
 use crate::diagnostic::quote;
 use crate::ir::{
-    Buffer, BufferId, Dim, Inst, InstId, Placement, Program, Region, Role, Schedule, Step, View, is_word,
+    Bound, Buffer, BufferId, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Placement, Program,
+    Region, Role, Schedule, Step, View, is_word,
 };
-use crate::isa::{Arg, Engine, Kind, Operand, REDUCE_CMDS};
+use crate::isa::{Arg, Engine, Kind, OOB_MODES, Operand, REDUCE_CMDS};
 use crate::source::{Sources, Span};
 use std::fmt::Write;
 
@@ -33,6 +34,7 @@ pub fn print(
         }
         out.push('\n');
     }
+    push_registers(&mut out, program);
     push_results(&mut out, program);
     push_prints(&mut out, program);
     match schedule {
@@ -43,8 +45,18 @@ pub fn print(
         }
         None => {
             out.push_str("\nbody {\n");
-            for (id, _) in program.iter() {
-                push_inst_line(&mut out, program, id, options);
+            let mut depth = 1;
+            for step in program.control().flatten() {
+                match step {
+                    ControlStep::Segment(range) => {
+                        for id in range.map(InstId::new) {
+                            push_inst_line(&mut out, program, id, depth, options);
+                        }
+                    }
+                    // Where registers change follows from the instructions.
+                    ControlStep::Meet(Step::Barrier) => {}
+                    ControlStep::Meet(step) => push_meet(&mut out, program, step, &mut depth),
+                }
             }
             out.push_str("}\n");
         }
@@ -202,19 +214,70 @@ fn push_queue(
         return;
     }
     push!(out, "\nqueue {} {{\n", engine.name());
+    let mut depth = 1;
     for step in steps {
+        let indent = 2 * depth;
         match *step {
-            Step::Inst(id) => push_inst_line(out, program, id, options),
-            Step::Wait { from, count } => push!(out, "  wait {} {count}\n", from.name()),
-            Step::Signal { to, count } => push!(out, "  signal {} {count}\n", to.name()),
+            Step::Inst(id) => push_inst_line(out, program, id, depth, options),
+            Step::Wait { from, count } => push!(out, "{:indent$}wait {} {count}\n", "", from.name()),
+            Step::Signal { to, count } => push!(out, "{:indent$}signal {} {count}\n", "", to.name()),
+            step => push_meet(out, program, step, &mut depth),
         }
     }
     out.push_str("}\n");
 }
 
-fn push_inst_line(out: &mut String, program: &Program, id: InstId, options: PrintOptions) {
+/// A line where all queues meet.
+fn push_meet(out: &mut String, program: &Program, step: Step, depth: &mut usize) {
+    if step == Step::End {
+        *depth -= 1;
+    }
+    push!(out, "{:1$}", "", 2 * *depth);
+    match step {
+        Step::Loop(number) => {
+            match program.loops[number as usize].kind {
+                LoopKind::For {
+                    register,
+                    lower,
+                    upper,
+                    step,
+                } => {
+                    push!(out, "for {} in ", program[register].name);
+                    push_bound(out, program, lower);
+                    out.push_str("..");
+                    push_bound(out, program, upper);
+                    if step != 1 {
+                        push!(out, " by {step}");
+                    }
+                }
+                LoopKind::While { register } => push!(out, "while {}", program[register].name),
+            }
+            out.push_str(" {\n");
+            *depth += 1;
+        }
+        Step::End => out.push_str("}\n"),
+        _ => out.push_str("barrier\n"),
+    }
+}
+
+fn push_bound(out: &mut String, program: &Program, bound: Bound) {
+    match bound {
+        Bound::Int(value) => push!(out, "{value}"),
+        Bound::Register(id) => push!(out, "{}", program[id].name),
+    }
+}
+
+fn push_registers(out: &mut String, program: &Program) {
+    if !program.registers.is_empty() {
+        out.push_str("reg ");
+        push_list(out, program.registers.iter(), |out, it| push!(out, "{}", it.name));
+        out.push('\n');
+    }
+}
+
+fn push_inst_line(out: &mut String, program: &Program, id: InstId, depth: usize, options: PrintOptions) {
     let inst = &program[id];
-    out.push_str("  ");
+    push!(out, "{:1$}", "", 2 * depth);
     push_inst(out, program, inst);
     if let Some(cycles) = options.cycles {
         push!(out, " ~{}", cycles(id));
@@ -257,7 +320,7 @@ fn push_inst(out: &mut String, program: &Program, inst: &Inst) {
 
 /// Required tiles stand without a name; every other operand is `name=value`.
 pub fn is_positional(operand: &Operand) -> bool {
-    matches!(operand.kind, Kind::Tile(_)) && operand.default.is_none()
+    matches!(operand.kind, Kind::Tile(_) | Kind::Register) && operand.default.is_none()
 }
 
 fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
@@ -271,6 +334,8 @@ fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
         Arg::Alu(op) => out.push_str(op.name()),
         Arg::Act(op) => out.push_str(op.name()),
         Arg::ReduceCmd(cmd) => out.push_str(REDUCE_CMDS[*cmd as usize].1),
+        Arg::Register(id) => push!(out, "{}", program[*id].name),
+        Arg::OobMode(mode) => out.push_str(OOB_MODES[*mode as usize].1),
         Arg::Pattern(id) => push_pattern(out, &program[*id].0),
         Arg::Axes(bits) => push_axes(out, *bits),
         Arg::Pair(first, second) => push!(out, "({first}, {second})"),
@@ -321,9 +386,25 @@ fn push_view(out: &mut String, program: &Program, view: &View) {
     if view.dtype != buffer.dtype {
         push!(out, ":{}", view.dtype.name());
     }
-    let Some(items) = window::items(view, buffer) else {
-        return;
-    };
+    if let Some(items) = window::items(view, buffer) {
+        push_items(out, &items);
+    }
+    if let Some(Dynamic { index, stride, count }) = view.dynamic {
+        out.push_str(" + ");
+        match index {
+            Index::Register(id) => push!(out, "{}", program[id].name),
+            Index::Element(id) => push_view(out, program, &program[id]),
+            Index::Rows(id) => {
+                out.push_str("rows(");
+                push_view(out, program, &program[id]);
+                out.push(')');
+            }
+        }
+        push!(out, "*{stride} of {count}");
+    }
+}
+
+fn push_items(out: &mut String, items: &[Item]) {
     out.push('[');
     push_list(out, items.iter(), |out, it| match it {
         Item::Range(start, end) => push!(out, "{start}:{end}"),

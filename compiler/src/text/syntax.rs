@@ -23,6 +23,8 @@ impl<T> At<T> {
 pub enum Line<'t> {
     Kernel(Kernel<'t>),
     Buffer(BufferLine<'t>),
+    /// `reg %name, …`
+    Registers(Vec<At<&'t str>>),
     Return(Vec<ResultText<'t>>),
     Print(PrintLine<'t>),
     /// `body {`
@@ -31,6 +33,9 @@ pub enum Line<'t> {
     Queue(At<&'t str>),
     /// `}`
     Close,
+    /// `for … {` or `while … {`
+    Loop(LoopText<'t>),
+    Barrier,
     Wait(At<&'t str>, At<i64>),
     Signal(At<&'t str>, At<i64>),
     Inst(InstLine<'t>),
@@ -133,6 +138,36 @@ pub struct ViewText<'t> {
     pub buffer: At<&'t str>,
     pub dtype: Option<At<&'t str>>,
     pub items: Option<Vec<At<Item>>>,
+    pub index: Option<Box<At<IndexText<'t>>>>,
+}
+
+/// `%index*stride of count` or `rows(%indices)*stride of count`, behind a view and `+`.
+#[derive(Debug)]
+pub struct IndexText<'t> {
+    /// A tile or a register.
+    pub tile: ViewText<'t>,
+    pub stride: At<i64>,
+    pub count: At<i64>,
+    pub is_rows: bool,
+}
+
+#[derive(Debug)]
+pub enum LoopText<'t> {
+    /// `for %register in lower..upper by step {`
+    For {
+        register: At<&'t str>,
+        lower: BoundText<'t>,
+        upper: BoundText<'t>,
+        step: Option<At<i64>>,
+    },
+    /// `while %register {`
+    While(At<&'t str>),
+}
+
+#[derive(Debug)]
+pub enum BoundText<'t> {
+    Int(At<i64>),
+    Register(At<&'t str>),
 }
 
 /// One item between a view's brackets.

@@ -62,6 +62,18 @@ pub enum Token<'t> {
     Wait,
     #[token("signal")]
     Signal,
+    #[token("barrier")]
+    Barrier,
+    #[token("while")]
+    While,
+    #[token("by")]
+    By,
+    #[token("reg")]
+    Reg,
+    #[token("of")]
+    Of,
+    #[token("rows")]
+    Rows,
     #[token("on")]
     On,
     #[token("at")]

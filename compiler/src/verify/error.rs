@@ -15,7 +15,7 @@ pub use array::{ArrayMistake, PeSide};
 pub use operand::OperandMistake;
 pub use operator::OperatorMistake;
 pub use region::{RegionAxis, RegionMistake};
-pub use view::{Axis, ViewMistake};
+pub use view::{Axis, IndexMistake, ViewMistake};
 
 use crate::diagnostic::{Diagnostic, Report};
 use crate::isa::{Op, Row};

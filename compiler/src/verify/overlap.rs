@@ -18,7 +18,9 @@ pub fn check(case: &mut Case) {
     let memory = case.program.memory(&dst);
     let moves_freely = case.row.unit == Unit::Dma || case.inst.op == Op::NcTranspose;
     if moves_freely || case.inst.op == Op::NcMatmul {
-        let repeated = dst.dims().iter().find(|it| it.stride == 0 && it.count > 1);
+        // Rows with indices of their own stand at a stride of 0.
+        let dims = &dst.dims()[usize::from(dst.has_row_indices())..];
+        let repeated = dims.iter().find(|it| it.stride == 0 && it.count > 1);
         if let Some(times) = repeated.map(|it| it.count) {
             case.report(0, AgreementMistake::RepeatedDestination { times });
         }
@@ -32,7 +34,8 @@ pub fn check(case: &mut Case) {
             .kind
             .tile()
             .is_some_and(|it| it.access == Access::Read);
-        if view.buffer != dst.buffer || id == dst_id || !is_read {
+        let is_dynamic = view.dynamic.is_some() || dst.dynamic.is_some();
+        if view.buffer != dst.buffer || id == dst_id || !is_read || is_dynamic {
             continue;
         }
         let moves = moves_freely || view.partition != dst.partition;

@@ -28,6 +28,7 @@ pub fn check(case: &mut Case, rule: Rule) {
         Rule::ActivationReduce => operator::activation_reduce(case),
         Rule::MemsetValue => operator::memset_value(case),
         Rule::GpsimdNoPsum => gpsimd_no_psum(case),
+        Rule::OneElement(position) => one_element(case, position),
     }
 }
 
@@ -88,6 +89,15 @@ fn same_count(case: &mut Case) {
             let of = CountOf::Tile;
             case.report(position, AgreementMistake::Elements { of, count, dst });
         }
+    }
+}
+
+fn one_element(case: &mut Case, position: usize) {
+    if let Some(count) = case.view(position).map(Facts::count)
+        && count != 1
+    {
+        let (of, dst) = (CountOf::Tile, 1);
+        case.report(position, AgreementMistake::Elements { of, count, dst });
     }
 }
 

@@ -5,12 +5,13 @@
 
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::ir::{
-    Buffer, BufferId, Constant, Dim, Inst, InstId, MAX_DIMS, Name, Pattern, Placement, Print, Program,
-    Region, Request, ResultValue, Role, Schedule, Shape, Step, View,
+    Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, Loop, LoopKind,
+    MAX_DIMS, Name, Pattern, Placement, Print, Program, Region, Register, RegisterId, Request, ResultValue,
+    Role, Schedule, Shape, Step, View,
 };
 use nk_compiler::isa::{
-    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, Memory, N_ENGINES, Operand,
-    REDUCE_CMDS, ROWS,
+    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, Memory, N_ENGINES,
+    OOB_MODES, Operand, REDUCE_CMDS, ROWS, Row, Unit,
 };
 use nk_compiler::target::TARGETS;
 
@@ -62,9 +63,27 @@ pub fn program(tape: &mut Tape) -> Program {
         let buffer = buffer(tape, &program);
         program.add_buffer(buffer);
     }
+    for number in 0..tape.below(3) {
+        let name = Name::plain(&format!("r{number}"));
+        program.add_register(Register { name, loc: None });
+    }
+    let mut open = Vec::new();
     for _ in 0..tape.below(12) {
         let inst = inst(tape, &mut program);
         program.add_inst(inst);
+        if !program.registers.is_empty() && tape.below(5) == 1 {
+            open.push(program.loops.len());
+            let it = device_loop(tape, &program, open.len() as u32 - 1);
+            program.loops.push(it);
+        }
+        if tape.below(4) == 1
+            && let Some(number) = open.pop()
+        {
+            program.loops[number].end = program.insts.len();
+        }
+    }
+    while let Some(number) = open.pop() {
+        program.loops[number].end = program.insts.len();
     }
     program.results = results(tape, &program);
     for (idx, buffer) in program.buffers.iter().enumerate() {
@@ -95,6 +114,38 @@ pub fn program(tape: &mut Tape) -> Program {
         }
     }
     program
+}
+
+fn device_loop(tape: &mut Tape, program: &Program, depth: u32) -> Loop {
+    let first = program.insts.len();
+    let register = register(tape, program);
+    let mut bound = || match tape.flip() {
+        true => Bound::Int(tape.number() as i32),
+        false => Bound::Register(RegisterId::new(
+            tape.below(program.registers.len() as u32) as usize
+        )),
+    };
+    let (lower, upper) = (bound(), bound());
+    let kind = match tape.flip() {
+        true => LoopKind::While { register },
+        false => LoopKind::For {
+            register,
+            lower,
+            upper,
+            step: 1 + tape.below(4),
+        },
+    };
+    Loop {
+        kind,
+        first,
+        end: first,
+        depth,
+        loc: None,
+    }
+}
+
+fn register(tape: &mut Tape, program: &Program) -> RegisterId {
+    RegisterId::new(tape.below(program.registers.len() as u32) as usize)
 }
 
 fn buffer(tape: &mut Tape, program: &Program) -> Buffer {
@@ -147,7 +198,12 @@ fn results(tape: &mut Tape, program: &Program) -> Vec<ResultValue> {
 }
 
 fn inst(tape: &mut Tape, program: &mut Program) -> Inst {
-    let row = &ROWS[tape.below(ROWS.len() as u32) as usize];
+    let has_registers = !program.registers.is_empty();
+    let rows: Vec<&Row> = ROWS
+        .iter()
+        .filter(|it| has_registers || it.unit != Unit::Sequencer)
+        .collect();
+    let row = rows[tape.below(rows.len() as u32) as usize];
     let mut args = [Arg::Absent; MAX_ARGS];
     for (arg, operand) in args.iter_mut().zip(row.operands) {
         *arg = self::arg(tape, program, operand);
@@ -169,7 +225,7 @@ fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {
         Some(default) if tape.flip() => return default,
         _ => {}
     }
-    let is_tile = matches!(operand.kind, Kind::Tile(_)) && operand.default.is_none();
+    let is_tile = matches!(operand.kind, Kind::Tile(_) | Kind::Register) && operand.default.is_none();
     if !is_tile && tape.below(8) == 1 {
         return Arg::Absent;
     }
@@ -189,6 +245,10 @@ fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {
             Arg::Pattern(program.add_pattern(Pattern(pattern)))
         }
         Kind::Axes => Arg::Axes(tape.below(256) as u8),
+        Kind::Register => Arg::Register(register(tape, program)),
+        Kind::RegisterOrInt if tape.flip() => Arg::Register(register(tape, program)),
+        Kind::RegisterOrInt => Arg::Int(tape.number() as i32),
+        Kind::OobMode => Arg::OobMode(tape.pick(OOB_MODES).0),
         Kind::Pair => Arg::Pair(tape.number() as u8, tape.number() as u8),
         Kind::Accumulate => {
             Arg::Accumulate(tape.pick(&[Accumulate::Overwrite, Accumulate::Add, Accumulate::Auto]))
@@ -241,7 +301,20 @@ fn view(tape: &mut Tape, program: &mut Program) -> Arg {
         }
         _ => pattern_view(tape, id, buffer.memory.is_on_chip(), whole.dtype),
     };
-    Arg::View(program.add_view(view))
+    let dynamic = (tape.below(6) == 1).then(|| {
+        let tile = program.add_view(whole);
+        let index = match tape.below(3) {
+            0 if !program.registers.is_empty() => Index::Register(register(tape, program)),
+            1 => Index::Rows(tile),
+            _ => Index::Element(tile),
+        };
+        Dynamic {
+            index,
+            stride: tape.number(),
+            count: tape.number(),
+        }
+    });
+    Arg::View(program.add_view(view.moved_by(dynamic)))
 }
 
 /// A box of the whole, some of its dimensions dropped.
@@ -305,8 +378,18 @@ pub fn placement(tape: &mut Tape, program: &Program) -> Placement {
 /// Any dealing of the instructions to queues, with waits that follow program order.
 pub fn schedule(tape: &mut Tape, program: &Program) -> Schedule {
     let mut schedule = Schedule::default();
+    for step in program.control().flatten() {
+        match step {
+            ControlStep::Segment(range) => segment(tape, range, &mut schedule),
+            ControlStep::Meet(step) => schedule.queues.iter_mut().for_each(|it| it.push(step)),
+        }
+    }
+    schedule
+}
+
+fn segment(tape: &mut Tape, range: std::ops::Range<usize>, schedule: &mut Schedule) {
     let mut signals = [[0; N_ENGINES]; N_ENGINES];
-    for idx in 0..program.insts.len() {
+    for idx in range {
         let queue = tape.pick(ENGINES).0;
         let from = tape.pick(ENGINES).0;
         let count = signals[from as usize][queue as usize];
@@ -321,7 +404,6 @@ pub fn schedule(tape: &mut Tape, program: &Program) -> Schedule {
             schedule.queues[queue as usize].push(Step::Signal { to, count });
         }
     }
-    schedule
 }
 
 /// Everything that text keeps, with ids resolved, as text of its own.
@@ -337,17 +419,36 @@ pub fn described(program: &Program) -> Vec<String> {
     });
     let insts = program.insts.iter().map(|it| described_inst(program, it));
     let results = program.results.iter().map(|it| format!("{it:?}"));
+    let registers = program.registers.iter().map(|it| it.name.to_string());
+    let loops = program
+        .loops
+        .iter()
+        .map(|it| format!("{:?} {}..{} {}", it.kind, it.first, it.end, it.depth));
     let header = format!("{:?} {}", program.name, program.target);
     std::iter::once(header)
         .chain(buffers)
         .chain(insts)
+        .chain(registers)
+        .chain(loops)
         .chain(results)
         .collect()
 }
 
+fn described_view(program: &Program, view: &View) -> String {
+    let Some(dynamic) = view.dynamic else {
+        return format!("{view:?}");
+    };
+    let index = match dynamic.index {
+        Index::Register(id) => format!("{id:?}"),
+        Index::Element(id) => format!("{:?}", program[id]),
+        Index::Rows(id) => format!("rows {:?}", program[id]),
+    };
+    format!("{view:?} {index} {} {}", dynamic.stride, dynamic.count)
+}
+
 pub fn described_inst(program: &Program, inst: &Inst) -> String {
     let arg = |arg: &Arg| match arg {
-        Arg::View(id) => format!("{:?}", program[*id]),
+        Arg::View(id) => described_view(program, &program[*id]),
         Arg::Pattern(id) => format!("{:?}", program[*id]),
         other => format!("{other:?}"),
     };

@@ -83,6 +83,28 @@ unsafe fn copy(loops: &[(u32, i64, i64)], dst: *mut u8, src: *const u8, bytes: u
     }
 }
 
+impl Bulk {
+    pub fn addresses(&mut self) -> [&mut u64; 2] {
+        [&mut self.dst, &mut self.src]
+    }
+}
+
+impl MatrixProduct {
+    pub fn addresses(&mut self) -> [&mut u64; 3] {
+        [
+            &mut self.dst.start,
+            &mut self.stationary.start,
+            &mut self.moving.start,
+        ]
+    }
+}
+
+impl Identity {
+    pub fn addresses(&mut self) -> [&mut u64; 2] {
+        [&mut self.dst.start, &mut self.data.start]
+    }
+}
+
 impl Plane {
     /// Whether a matrix kernel reads and writes the tile in place.
     fn is_plain(&self) -> bool {

@@ -83,7 +83,7 @@ impl Lowering<'_> {
             size,
             loops: nest::single(&dst.axes),
         };
-        self.code(Class::Fill(fill), &[dst.start, repeated.into()]);
+        self.code(Class::Fill(fill), &[dst.address(), repeated.into()]);
     }
 
     pub(super) fn iota(&mut self, args: &Args) {
@@ -248,7 +248,7 @@ impl Lowering<'_> {
         }
         if is_used {
             extra.push(self.layout.accumulators + u64::from(from.partition) * 4);
-            extra.extend(staged.as_ref().or(column).map(|it| it.start));
+            extra.extend(staged.as_ref().or(column).map(|it| it.address()));
         }
         let body = Body::Function {
             function: *function,
@@ -284,19 +284,19 @@ impl Lowering<'_> {
             self.map(&middle, sources, body, extra);
             return self.move_elements(dst, &middle);
         };
-        let mut args = vec![dst.start];
+        let mut args = vec![dst.address()];
         let mut kinds = Vec::new();
         for source in &sources {
             match source {
                 Operand::Tile(it) => {
-                    args.push(it.start);
+                    args.push(it.address());
                     kinds.push(Source::Tile {
                         dtype: it.dtype,
                         pitch: it.axes[0].stride,
                     });
                 }
                 Operand::Column(it) => {
-                    args.push(it.start);
+                    args.push(it.address());
                     kinds.push(Source::Column {
                         dtype: it.dtype,
                         pitch: it.axes[0].stride,
@@ -360,7 +360,7 @@ impl Lowering<'_> {
             kept,
             reduced,
         };
-        let mut args = vec![dst.start, data.start];
+        let mut args = vec![dst.address(), data.address()];
         args.extend(key);
         self.code(Class::Reduce(class), &args);
     }

@@ -12,7 +12,7 @@ type Args = [Arg; MAX_ARGS];
 /// A tile as rows, one per partition.
 fn plane(access: &Access) -> Plane {
     Plane {
-        start: access.start,
+        start: access.address(),
         dtype: access.dtype,
         rows: access.partitions() as usize,
         pitch: access.axes[0].stride,

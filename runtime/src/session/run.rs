@@ -105,13 +105,22 @@ impl Modelled {
         }
     }
 
-    fn add(&mut self, compiled: &Compiled, trace: &Trace) {
-        for inst in &compiled.program.insts {
-            match inst.op.row().unit {
-                Unit::Dma => self.dmas += 1,
-                Unit::Engine => self.instructions[inst.engine as usize] += 1,
+    fn add(&mut self, compiled: &Compiled, trace: &Trace, path: &[u32]) {
+        let program = &compiled.program;
+        let control = program.control();
+        let mut counts = vec![0u64; control.segments.len()];
+        path.iter().for_each(|&it| counts[it as usize] += 1);
+        for (segment, &count) in counts.iter().enumerate() {
+            for inst in control.insts(segment).map(|it| &program[it]) {
+                match inst.op.row().unit {
+                    Unit::Dma => self.dmas += count as usize,
+                    Unit::Engine | Unit::Sequencer => {
+                        self.instructions[inst.engine as usize] += count as usize;
+                    }
+                }
             }
         }
+        let trace = trace.along(&control, &counts);
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
         self.psum_peak_bytes = self.psum_peak_bytes.max(compiled.placement.psum_peak_bytes);
         self.total_ps += trace.total_ps;
@@ -148,15 +157,15 @@ impl Session {
                 &compiled.schedule,
                 self.settings.target,
             );
-            modelled.add(&compiled, &trace);
-            clocked(&mut wall.emulate, || {
+            let (found, path) = clocked(&mut wall.emulate, || {
                 let execution = Execution {
                     rounding: options.rounding.of_program(number),
                     ..Execution::new(options.emulator)
                 };
                 self.emulate(&compiled, &trace, options.order, execution, &mut hbm)
-            })
-            .map(|found| outside.add(&compiled.program, &found))?;
+            })?;
+            outside.add(&compiled.program, &found);
+            modelled.add(&compiled, &trace, &path);
             unwritten = Some(match unwritten {
                 Some(before) => common(&before, &compiled.unwritten),
                 None => compiled.unwritten.clone(),
@@ -227,7 +236,7 @@ impl Session {
         order: RunOrder,
         execution: Execution,
         hbm: &mut Hbm,
-    ) -> Result<Vec<(InstId, u64)>, Failure> {
+    ) -> Result<(Vec<(InstId, u64)>, Vec<u32>), Failure> {
         let Compiled {
             program, placement, ..
         } = compiled;
@@ -266,7 +275,9 @@ impl Session {
                 machine.write(result.buffer, tensor.bytes());
             }
         }
-        machine.run(&order);
+        machine
+            .run(&order)
+            .map_err(|it| Failure::kernel(vec![it.describe(program).report()]))?;
         for print in &program.prints {
             let tensor = read(&machine, program, print.buffer);
             hbm.printed.push_str(&printed(print, &tensor));
@@ -278,7 +289,7 @@ impl Session {
         hbm.outputs = results
             .map(|it| (it.name.clone(), read(&machine, program, it.buffer)))
             .collect();
-        Ok(machine.out_of_range())
+        Ok((machine.out_of_range(), machine.path().to_vec()))
     }
 }
 

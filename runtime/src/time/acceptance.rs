@@ -39,7 +39,7 @@ impl Timed {
         let steps = self.schedule.queues[queue as usize].iter();
         let events = steps.filter_map(|it| match it {
             Step::Inst(inst) => Some(*self.trace.event(*inst)),
-            Step::Wait { .. } | Step::Signal { .. } => None,
+            _ => None,
         });
         events.collect()
     }

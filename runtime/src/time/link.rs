@@ -68,6 +68,8 @@ fn streams_output(inst: &Inst) -> bool {
         | Cost::Reciprocal
         | Cost::Gpsimd
         | Cost::Memset => true,
-        Cost::Reduce | Cost::Matmul | Cost::Transpose | Cost::Dma | Cost::DmaTranspose => false,
+        Cost::Reduce | Cost::Matmul | Cost::Transpose | Cost::Dma | Cost::DmaTranspose | Cost::Register => {
+            false
+        }
     }
 }

@@ -82,7 +82,10 @@ pub enum Work {
         completion_ps: u64,
         basis: Basis,
     },
-    Trigger,
+    Trigger {
+        /// What the queue spends on addresses first.
+        address_ps: u64,
+    },
 }
 
 /// A compute instruction in flight.
@@ -160,10 +163,33 @@ impl<'a> Queue<'a> {
                     self.send_pending(signals);
                 }
                 Some(&Step::Inst(inst)) => self.head = Some(self.decode(inst, world)),
+                Some(Step::Barrier | Step::Loop(_) | Step::End) => break,
             }
             self.cursor += 1;
         }
         self.cursor > before
+    }
+
+    /// When everything above the barrier at which this queue stands is complete, if it stands at one.
+    pub fn barrier_ps(&self) -> Option<u64> {
+        let is_there = self.steps.get(self.cursor).is_some_and(|it| it.is_barrier());
+        let is_idle = self.head.is_none() && self.transfers.is_empty() && self.pending.is_empty();
+        (is_there && is_idle).then(|| {
+            self.dispatch_ps
+                .max(self.done.seen_ps)
+                .max(self.retired.seen_ps)
+                .max(self.awaited.seen_ps)
+        })
+    }
+
+    /// Goes on behind the barrier.
+    pub fn pass_barrier(&mut self, at_ps: u64) {
+        let nothing = Signal { seen_ps: 0, by: None };
+        self.cursor += 1;
+        self.dispatch_ps = at_ps;
+        self.previous = None;
+        self.recent.clear();
+        (self.awaited, self.done, self.retired) = (nothing, nothing, nothing);
     }
 
     fn decode(&mut self, id: InstId, world: World) -> Head {
@@ -198,7 +224,10 @@ impl<'a> Queue<'a> {
             table_load_ps,
             touches: touches(inst, world),
             work: if is_trigger {
-                Work::Trigger
+                let cycles = cost::address_cycles(world.program, inst, world.target);
+                Work::Trigger {
+                    address_ps: world.target.cycles_to_ps(self.engine, cycles),
+                }
             } else {
                 compute(inst, world)
             },
@@ -249,10 +278,10 @@ impl<'a> Queue<'a> {
         self.previous = Some(head.inst);
         self.awaited = Signal { seen_ps: 0, by: None };
         let (free_ps, end_ps) = match head.work {
-            Work::Trigger => {
-                self.last_trigger_ps = Some(start_ps);
+            Work::Trigger { address_ps } => {
+                self.last_trigger_ps = Some(start_ps + address_ps);
                 self.transfers.push_back((head.inst, None));
-                let free_ps = start_ps + timing.trigger_ps;
+                let free_ps = start_ps + address_ps + timing.trigger_ps;
                 (free_ps, free_ps)
             }
             Work::Compute {

@@ -104,7 +104,7 @@ fn computed(function: ActFn, points: &[f32]) -> Vec<Vec<f32>> {
     machines
         .map(|mut machine| {
             machine.write(tile, &bytes);
-            machine.run(&case.order());
+            machine.run(&case.order()).expect("addresses are static");
             let bytes = machine.read(tile);
             let (words, _) = bytes.as_chunks::<4>();
             words.iter().map(|it| f32::from_le_bytes(*it)).collect()
@@ -170,7 +170,7 @@ fn inputs_outside_of_the_range_are_counted() {
         for emulator in [Emulator::Jit, Emulator::Reference] {
             let mut machine = case.load(emulator);
             machine.write(tile, &inputs.map(f32::to_le_bytes).concat());
-            machine.run(&case.order());
+            machine.run(&case.order()).expect("addresses are static");
             let want: Vec<_> = n_outside.iter().map(|&it| (inst, it)).collect();
             assert_eq!(
                 machine.out_of_range(),

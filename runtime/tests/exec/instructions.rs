@@ -2,12 +2,28 @@
 
 use crate::generate::{COUNTS, Generator, INTS, PARTITIONS};
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{FirstWrite, InstId};
+use nk_compiler::ir::{FirstWrite, InstId, Name, Register};
 use nk_compiler::isa::{
     ACT_FNS, Accumulate, AluClass, AluOp, AluSet, Arg, Engine, Memory, Op, ROWS, ReduceCmd,
 };
 
 impl Generator<'_> {
+    /// A number that goes from memory through two registers to memory.
+    fn registers(&mut self) {
+        let register = |case: &mut crate::case::Case| {
+            let name = Name::plain(&format!("g{}", case.program.registers.len()));
+            Arg::Register(case.program.add_register(Register { name, loc: None }))
+        };
+        let (first, second) = (register(&mut self.case), register(&mut self.case));
+        let (from, to) = (self.dtype(), self.dtype());
+        let memory = Memory::Sbuf;
+        let src = self.tile(memory, from, 1, 1, true);
+        let dst = self.tile(memory, to, 1, 1, false);
+        self.case.inst(Op::RegisterLoad, Engine::Sync, &[first, src]);
+        self.case.inst(Op::RegisterMove, Engine::Sync, &[second, first]);
+        self.case.inst(Op::RegisterStore, Engine::Sync, &[dst, second]);
+    }
+
     /// Adds a random instruction.
     pub fn inst(&mut self) {
         let op = ROWS[self.below(ROWS.len())].op;
@@ -18,6 +34,8 @@ impl Generator<'_> {
             count = count.min(100);
         }
         match op {
+            // Straight programs have no registers; `dynamic` makes some.
+            Op::RegisterMove | Op::RegisterLoad | Op::RegisterStore => self.registers(),
             Op::DmaCopy => self.dma_copy(engine, partitions, count),
             Op::DmaTranspose => self.dma_transpose(engine),
             Op::TensorCopy => {

@@ -22,6 +22,17 @@ pub enum Error {
         queue: Engine,
         legal: Vec<Engine>,
     },
+    /// A queue does not have the barriers and loops of the program.
+    Barriers {
+        queue: Engine,
+        expected: usize,
+        found: usize,
+    },
+    /// An instruction stands before or behind the wrong barrier.
+    WrongSegment {
+        inst: Line,
+        queue: Engine,
+    },
     /// A queue names an instruction that the program does not have.
     UnknownInst {
         queue: Engine,
@@ -111,6 +122,29 @@ impl Report for Error {
                     "cannot be executed there",
                 )
                 .note(format!("it may stand in queue {}", names.join(", ")))
+            }
+            Error::Barriers {
+                queue,
+                expected,
+                found,
+            } => Diagnostic::error(
+                "schedule-barriers",
+                format!(
+                    "queue {} has {found} barriers, or others than the {expected} of the program",
+                    queue.name()
+                ),
+            )
+            .note("all queues meet at the beginning and end of every loop and around the instructions of registers"),
+            Error::WrongSegment { inst, queue } => {
+                let message = format!(
+                    "`{}` stands behind the wrong barrier of queue {}",
+                    inst.text,
+                    queue.name()
+                );
+                inst.labelled(
+                    Diagnostic::error("schedule-wrong-segment", message),
+                    "executed in another part of the control flow",
+                )
             }
             Error::UnknownInst {
                 queue,

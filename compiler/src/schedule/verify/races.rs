@@ -8,8 +8,8 @@ use super::error::{Error, Line};
 use super::older::{self, Older};
 use super::past::{Past, Place};
 use crate::footprint::Footprint;
-use crate::ir::{BufferId, InstId, Placement, Program, Schedule, Step};
-use crate::isa::{Access, MAX_ARGS};
+use crate::ir::{BufferId, InstId, MAX_TOUCHES, Placement, Program, Schedule, Step};
+use crate::isa::Access;
 use crate::schedule::owners::Owners;
 use crate::schedule::slots::{SlotId, Slots};
 
@@ -71,9 +71,9 @@ pub fn races(
     };
     for (id, inst) in program.iter() {
         let past = &pasts[id.index()];
-        let mut touched = [None; MAX_ARGS];
+        let mut touched = [None; MAX_TOUCHES];
         // An instruction does not race with itself, so all its views are compared before any is noted.
-        for ((access, view), touched) in inst.views().zip(&mut touched) {
+        for ((access, view), touched) in program.touches(inst).zip(&mut touched) {
             let buffer = program[view].buffer;
             if !std::mem::replace(&mut walk.is_born[buffer.index()], true) {
                 walk.inherit(buffer);
@@ -172,7 +172,7 @@ impl Walk<'_> {
             .iter()
             .filter_map(|it| match it {
                 Step::Inst(id) => Some(*id),
-                Step::Wait { .. } | Step::Signal { .. } => None,
+                _ => None,
             });
         let first = insts
             .nth(place.position as usize)

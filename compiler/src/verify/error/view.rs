@@ -1,6 +1,7 @@
 //! Views: bounds, and what the access patterns of engines can express.
 
 use super::{About, Words, alternatives, plural, words};
+use crate::dtype::Dtype;
 use crate::isa::Memory;
 
 /// What a size counts.
@@ -45,6 +46,87 @@ pub enum ViewMistake {
         partitions: u32,
         legal: &'static [u32],
     },
+    /// The tile that a dynamic address is taken from.
+    Index(IndexMistake),
+}
+
+/// What is wrong with a dynamic address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexMistake {
+    /// The index is no integer.
+    Dtype(Dtype),
+    Memory(Memory),
+    /// The index has another number of elements.
+    Count {
+        has: u64,
+        needs: u64,
+    },
+    /// Its own address is dynamic.
+    Nested,
+    /// Some indices that are allowed leave the tensor.
+    Room {
+        count: u32,
+        room: u64,
+    },
+    /// An index for each row, where only `dma_copy` to or from HBM can use it.
+    RowsElsewhere,
+    /// The other operand has another number of rows.
+    OtherRows {
+        rows: u32,
+        other: u32,
+    },
+}
+
+impl IndexMistake {
+    fn words(&self, op: &str, name: &str) -> Words {
+        match self {
+            IndexMistake::Dtype(dtype) => words(
+                format!("the index of `{name}` of {op} is {}", dtype.nki_name()),
+                "indexed by something else than integers",
+            )
+            .help("make the index an int32 or uint32 tile"),
+            IndexMistake::Memory(memory) => words(
+                format!("the index of `{name}` of {op} is in {}", memory.name()),
+                format!("an index in {}", memory.name()),
+            )
+            .rule("addresses are computed from registers and SBUF")
+            .help("copy the index into sbuf first"),
+            IndexMistake::Count { has, needs } => words(
+                format!(
+                    "the index of `{name}` of {op} has {}; {needs} are needed",
+                    plural(*has, "element")
+                ),
+                format!("{has} against {needs}"),
+            )
+            .help("give one element, or for rows a column with one element in each partition"),
+            IndexMistake::Room { count, room } => words(
+                format!(
+                    "the index of `{name}` of {op} may be below {count}; below {room} it stays in the tensor"
+                ),
+                format!("indices below {count}"),
+            )
+            .help("allow fewer indices, or shorten the view"),
+            IndexMistake::Nested => words(
+                format!("the index of `{name}` of {op} has a dynamic address itself"),
+                "an index of an index",
+            )
+            .help("copy the index into a tile of its own first"),
+            IndexMistake::RowsElsewhere => words(
+                format!("`{name}` of {op} has an index for each row"),
+                "rows at addresses of their own",
+            )
+            .rule("on NeuronCore-v2 only dma_copy gathers and scatters rows, on its HBM side")
+            .help("gather into a tile with nisa.dma_copy first"),
+            IndexMistake::OtherRows { rows, other } => words(
+                format!(
+                    "`{name}` of {op} has {}, the other side {other}",
+                    plural(*rows, "indexed row")
+                ),
+                format!("{rows} rows against {other}"),
+            )
+            .help("give both sides one row for each index"),
+        }
+    }
 }
 
 impl ViewMistake {
@@ -57,12 +139,14 @@ impl ViewMistake {
             ViewMistake::TooManyElements { .. } => "too-many-elements",
             ViewMistake::StrideTooLarge { .. } => "stride-too-large",
             ViewMistake::StartPartition { .. } => "start-partition",
+            ViewMistake::Index(_) => "dynamic-index",
         }
     }
 
     pub(super) fn words(&self, about: &About) -> Words {
         let (op, name) = (about.op, about.name);
         match self {
+            ViewMistake::Index(mistake) => mistake.words(op, name),
             ViewMistake::Empty => words(format!("`{name}` of {op} has no elements"), "an empty tile")
                 .help("leave the instruction out when there is nothing to do"),
             ViewMistake::OutOfBounds {

@@ -1,0 +1,121 @@
+//! What stops a program while it runs, and how indices of dynamic addresses are read.
+//!
+//! Takes a memory and registers, gives indices that are in bounds, or the fault as a value. Never a crash of the host.
+
+use crate::access::{IndexSource, Movement};
+use crate::memory::Memory;
+use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::dtype::Dtype;
+use nk_compiler::ir::{InstId, Program};
+use nk_compiler::source::Span;
+use nk_compiler::text::print_inst;
+
+/// Why a program stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An index that is not below its bound.
+    Index { inst: InstId, index: Index },
+    /// A loop, by number, that has run too often.
+    Endless { number: usize, limit: u64 },
+}
+
+/// An index out of bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index {
+    pub value: i64,
+    pub count: u32,
+    /// The row whose index it is.
+    pub row: Option<u32>,
+}
+
+/// A fault with what a message needs of its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultReport {
+    pub fault: Fault,
+    pub text: String,
+    pub span: Option<Span>,
+}
+
+impl Fault {
+    pub fn describe(self, program: &Program) -> FaultReport {
+        let (text, span) = match self {
+            Fault::Index { inst, .. } => (
+                print_inst(program, &program[inst]),
+                program.span(program[inst].loc),
+            ),
+            Fault::Endless { number, .. } => (String::new(), program.span(program.loops[number].loc)),
+        };
+        FaultReport {
+            fault: self,
+            text,
+            span,
+        }
+    }
+}
+
+impl Report for FaultReport {
+    fn report(&self) -> Diagnostic {
+        let diagnostic = match self.fault {
+            Fault::Index { index, .. } => {
+                let Index { value, count, row } = index;
+                let of_row = row.map_or(String::new(), |it| format!(" of row {it}"));
+                let message = format!(
+                    "the run-time index{of_row} is {value}; it must be from 0 to {}",
+                    count - 1
+                );
+                Diagnostic::error("index-out-of-bounds", message)
+                    .note(format!("in `{}`", self.text))
+                    .note("on the device this is error 1006, out of bound access (NRT_EXEC_OOB)")
+                    .help("bound the index, or pass oob_mode=nisa.oob_mode.skip to a dma_copy that may leave rows out")
+            }
+            Fault::Endless { limit, .. } => {
+                let message = format!("the loop of the device has run {limit} times and has not ended");
+                Diagnostic::error("endless-device-loop", message)
+                    .note("the device would hang until the runtime gives up (NRT_TIMEOUT)")
+                    .help("make the body change the register that the loop asks")
+            }
+        };
+        match self.span {
+            Some(span) => diagnostic.at(span, "here"),
+            None => diagnostic,
+        }
+    }
+}
+
+/// An element as an integer.
+fn integer(memory: &Memory, at: u64, dtype: Dtype) -> i64 {
+    let word = memory.word(at, dtype.size());
+    match dtype {
+        Dtype::I8 => i64::from(word as u8 as i8),
+        Dtype::I16 => i64::from(word as u16 as i16),
+        Dtype::I32 => i64::from(word as i32),
+        _ => i64::from(word),
+    }
+}
+
+/// The index of a movement: for all rows, or for row `row`.
+pub fn read_index(movement: &Movement, row: u32, memory: &Memory, registers: &[i32]) -> Result<u32, Index> {
+    let value = match movement.index {
+        IndexSource::Register(number) => i64::from(registers[number]),
+        IndexSource::Element { at, dtype } => integer(memory, at, dtype),
+        IndexSource::Rows { at, pitch, dtype } => integer(memory, at + u64::from(row) * pitch, dtype),
+    };
+    let row = matches!(movement.index, IndexSource::Rows { .. }).then_some(row);
+    match u32::try_from(value) {
+        Ok(index) if index < movement.count => Ok(index),
+        _ => Err(Index {
+            value,
+            count: movement.count,
+            row,
+        }),
+    }
+}
+
+/// What `register_load` reads: integers by value, floats by their bits.
+pub fn read_register(memory: &Memory, at: u64, dtype: Dtype) -> i32 {
+    if dtype.is_int() {
+        integer(memory, at, dtype) as i32
+    } else {
+        memory.word(at, dtype.size()) as i32
+    }
+}
