@@ -52,6 +52,7 @@ fn settings() -> Settings {
     Settings {
         target: &target::TARGETS[0],
         params: Vec::new(),
+        spill: false,
         root: None,
     }
 }
@@ -80,7 +81,13 @@ fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
     let mut sources = Sources::new();
     let fail =
         |diagnostics: &[Diagnostic], sources: &Sources| -> ! { panic!("{}", render(diagnostics, sources)) };
-    let session = open(&mut sources, path).unwrap_or_else(|it| fail(&it, &sources));
+    let settings = Settings {
+        spill: path.parent().is_some_and(|it| it.ends_with("spill")),
+        ..settings()
+    };
+    let shown = path.to_str().expect("test paths are UTF-8");
+    let session =
+        Session::open(&mut sources, shown, settings).unwrap_or_else(|it| fail(&it.diagnostics, &sources));
     let jobs = session
         .jobs(None, &[], &[])
         .unwrap_or_else(|it| fail(&it.diagnostics, &sources));
@@ -182,6 +189,22 @@ fn prints_are_those_of_program_order() {
         );
         snapshots().bind(|| insta::assert_snapshot!(format!("printed_{}", stem(&path)), texts[0]));
     }
+}
+
+#[test]
+fn spilled_kernels_match_their_references_in_every_order() {
+    let paths = files("tests/spill", "py");
+    for path in &paths {
+        for outcome in run(path, Emulator::Jit, RunOrder::Program) {
+            let spilled = outcome.modelled.spilled;
+            assert!(
+                spilled.reload_bytes > 0,
+                "{} fits without spilling",
+                outcome.kernel
+            );
+        }
+    }
+    kernels_agree(paths, 1);
 }
 
 /// Everything that is said about a file: while it is parsed, or while its runs are compiled.
@@ -471,7 +494,9 @@ fn the_command_answers_bad_input_with_its_exit_code() {
         (&["run", "no/such/file.nk"], 2),
         (&["run", "examples/softmax.nk", "--arg", "x=@no/such/file.npy"], 2),
         (&["run", "examples/softmax.nk", "--cores", "2"], 2),
-        (&["check", "examples/softmax.nk", "--spill"], 2),
+        (&["check", "examples/softmax.nk", "--spill"], 0),
+        (&["check", "tests/errors/over_capacity.py", "--spill"], 1),
+        (&["check", "tests/spill/late_uses.py"], 1),
         (&["run", "examples/softmax.nk", "--no-such-flag"], 2),
         (&["fly"], 2),
         (&["check", "examples/softmax.nk"], 0),

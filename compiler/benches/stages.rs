@@ -71,6 +71,7 @@ impl Input {
             params: &[],
             grid: &[],
             program_id: &[],
+            spill: false,
             target: &target::TARGETS[0],
             loader: &|_| None,
             arrays: &|_, _| Err("no files".to_string()),

@@ -13,6 +13,7 @@ mod written;
 pub use error::{Error, Holds, Missing, Site, Tensor};
 pub use first_read::read_before_written;
 pub use written::Gap;
+pub(crate) use written::{Extent, Written};
 
 use crate::footprint::{Bytes, Footprint};
 use crate::ir::{
@@ -24,7 +25,7 @@ use crate::source::Span;
 use crate::text::print_view;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use written::{Extent, Window, Written};
+use written::Window;
 
 /// What a correct program's data flow says.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,12 +129,7 @@ impl Sets {
                 Written::Nothing
             }
         };
-        let extent = |it: &Buffer| Extent {
-            n_partitions: it.partitions(),
-            n_bytes: it.bytes(),
-            unit: it.dtype.size(),
-        };
-        let mut extents: Vec<Extent> = program.buffers.iter().map(extent).collect();
+        let mut extents: Vec<Extent> = program.buffers.iter().map(Extent::of).collect();
         for view in program.views() {
             let unit = &mut extents[view.buffer.index()].unit;
             *unit = view.dtype.size().min(*unit);
@@ -376,7 +372,7 @@ impl<'a> Flow<'a> {
 }
 
 /// The bytes of a view, counted from its buffer's start; `None` when it has no elements.
-fn window(program: &Program, view: &View) -> Option<Window> {
+pub(crate) fn window(program: &Program, view: &View) -> Option<Window> {
     let memory = program.memory(view);
     let bytes = Bytes::reach(view, &program[view.buffer])?;
     let (first_partition, n_partitions) = match memory.is_on_chip() {

@@ -21,6 +21,7 @@ pub mod cost;
 pub mod footprint;
 pub mod place;
 pub mod check;
+pub mod spill;
 pub mod schedule;
 
 use check::{Results, Unwritten};
@@ -28,6 +29,7 @@ use diagnostic::{Diagnostic, Report};
 use ir::{FirstWrites, Placement, Program, Schedule};
 use source::{FileId, Sources};
 use specialize::{Input, Request};
+use spill::Spilled;
 use std::rc::Rc;
 use target::Target;
 
@@ -40,6 +42,8 @@ pub struct Compiled {
     pub schedule: Schedule,
     /// What a program of a grid leaves of its results to the others.
     pub unwritten: Vec<Unwritten>,
+    /// What was moved to HBM and back because it did not fit.
+    pub spilled: Spilled,
     /// Tensor arguments in the order of the request.
     pub inputs: Vec<Input>,
     pub warnings: Vec<Diagnostic>,
@@ -76,7 +80,13 @@ pub fn compile_ast(
 ) -> Result<Compiled, Failure> {
     let specialized = specialize::specialize(sources, file, ast, request)
         .map_err(|(diagnostics, printed)| Failure { diagnostics, printed })?;
-    let (program, printed) = (specialized.program, specialized.printed);
+    let (mut program, printed) = (specialized.program, specialized.printed);
+    let mut spilled = Spilled::default();
+    if request.spill
+        && let Some(fitting) = fitting(&program, request.target)
+    {
+        (program, spilled) = fitting;
+    }
     let mut warnings = specialized.warnings;
     let n_programs: u64 = request.grid.iter().map(|&it| u64::from(it)).product();
     let results = if n_programs > 1 {
@@ -93,6 +103,7 @@ pub fn compile_ast(
                 first_writes: stages.first_writes,
                 schedule: stages.schedule,
                 unwritten: stages.unwritten,
+                spilled,
                 inputs: specialized.inputs,
                 warnings,
                 printed,
@@ -105,6 +116,15 @@ pub fn compile_ast(
                 printed,
             })
         }
+    }
+}
+
+/// The program with tiles spilled so that it fits, when it is correct and does not fit as it is.
+pub fn fitting(program: &Program, target: &Target) -> Option<(Program, Spilled)> {
+    if verify::verify(program, target).is_empty() {
+        spill::spill(program, target)
+    } else {
+        None
     }
 }
 

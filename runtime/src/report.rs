@@ -6,6 +6,7 @@ use crate::Rounding;
 use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
+use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -128,6 +129,17 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         "psum peak",
         &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
     );
+    if modelled.spilled != Spilled::default() {
+        let Spilled {
+            save_bytes,
+            reload_bytes,
+        } = modelled.spilled;
+        line(
+            out,
+            "spilled",
+            &format!("{save_bytes} bytes saved to HBM, {reload_bytes} bytes reloaded"),
+        );
+    }
     let overhead = micros(target.timing.program_overhead_ps);
     let total = micros(modelled.total_ps);
     line(
@@ -201,6 +213,8 @@ pub fn run_json(outcome: &Outcome) -> Value {
         "dmas": modelled.dmas,
         "sbuf_peak_bytes": modelled.sbuf_peak_bytes,
         "psum_peak_bytes": modelled.psum_peak_bytes,
+        "spill_save_bytes": modelled.spilled.save_bytes,
+        "spill_reload_bytes": modelled.spilled.reload_bytes,
         "modelled_ns": nanos(modelled.total_ps),
         "busy_ns": by_engine(&|it| json!(nanos(modelled.busy_ps[it]))),
         "dma_busy_ns": nanos(modelled.dma_busy_ps),

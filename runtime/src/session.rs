@@ -22,8 +22,9 @@ use nk_compiler::ir::{BufferId, Role};
 use nk_compiler::parse;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::{ImportRequest, Input, Request};
+use nk_compiler::spill::Spilled;
 use nk_compiler::text::{self, Parsed};
-use nk_compiler::{Compiled, ast, compile_ast, complete};
+use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
 use std::rc::Rc;
 
 /// A file that is open.
@@ -184,6 +185,7 @@ impl Session {
             args: &args,
             params: &self.settings.params,
             grid: &job.grid,
+            spill: self.settings.spill,
             program_id,
             target: self.settings.target,
             loader: &loader,
@@ -201,12 +203,19 @@ impl Session {
     }
 
     fn complete_text(&self, parsed: &Parsed, job: &Job) -> Result<Compiled, Failure> {
-        let program = parsed.program.clone();
+        let mut program = parsed.program.clone();
+        let mut spilled = Spilled::default();
         if let Some(kernel) = job.kernel.as_ref().filter(|it| **it != program.name) {
             let message = format!("the file holds the kernel `{}`, not `{kernel}`", program.name);
             return Err(Failure::usage(Diagnostic::error("unknown-kernel", message)));
         }
         let inputs = text_inputs(&program.buffers, job)?;
+        if self.settings.spill
+            && parsed.placement.is_none()
+            && let Some(fitting) = fitting(&program, self.settings.target)
+        {
+            (program, spilled) = fitting;
+        }
         let stages = complete(
             &program,
             parsed.placement.clone(),
@@ -221,6 +230,7 @@ impl Session {
             first_writes: stages.first_writes,
             schedule: stages.schedule,
             unwritten: stages.unwritten,
+            spilled,
             inputs,
             warnings: stages.warnings,
             printed: String::new(),

@@ -5,6 +5,7 @@
 
 use super::bits::Bits;
 use crate::footprint::Bytes;
+use crate::ir::Buffer;
 
 /// The bytes of a view: `bytes` in each of its partitions, counted from the buffer's start.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,16 @@ pub struct Extent {
     pub unit: u32,
 }
 
+impl Extent {
+    pub fn of(buffer: &Buffer) -> Extent {
+        Extent {
+            n_partitions: buffer.partitions(),
+            n_bytes: buffer.bytes(),
+            unit: buffer.dtype.size(),
+        }
+    }
+}
+
 impl Written {
     pub fn insert(&mut self, extent: Extent, window: &Window) {
         let is_dense = window.bytes.is_dense() && window.bytes.end() - window.bytes.start == extent.n_bytes;
@@ -70,6 +81,20 @@ impl Written {
             if parts.bands.iter().all(|it| it.bits.is_full()) {
                 *self = Written::All;
             }
+        }
+    }
+
+    /// Calls `visit` with everything that has been written.
+    pub fn for_each_piece(&self, extent: Extent, mut visit: impl FnMut(Gap)) {
+        match self {
+            Written::Nothing => {}
+            Written::All => visit(Gap {
+                first_partition: 0,
+                end_partition: extent.n_partitions,
+                start: 0,
+                end: extent.n_bytes,
+            }),
+            Written::Some(parts) => parts.for_each_piece(visit),
         }
     }
 
@@ -140,6 +165,30 @@ impl Parts {
         };
         self.bands.insert(idx, band);
         idx + 1
+    }
+
+    fn for_each_piece(&self, mut visit: impl FnMut(Gap)) {
+        let mut first_partition = 0;
+        for band in &self.bands {
+            let end_partition = band.end_partition;
+            let mut visit_until = |at: &mut u64, end: u64, next: u64| {
+                if *at < end {
+                    visit(Gap {
+                        first_partition,
+                        end_partition,
+                        start: *at * self.unit,
+                        end: (end * self.unit).min(self.n_bytes),
+                    });
+                }
+                *at = next;
+            };
+            let n_units = self.n_bytes.div_ceil(self.unit);
+            let mut at = 0;
+            band.bits
+                .for_each_missing(0, n_units, |from, to| visit_until(&mut at, from, to));
+            visit_until(&mut at, n_units, n_units);
+            first_partition = end_partition;
+        }
     }
 
     fn for_each_gap(&self, window: &Window, mut visit: impl FnMut(Gap)) {

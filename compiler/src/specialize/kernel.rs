@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub grid: &'a [u32],
     pub program_id: &'a [u32],
     pub target: &'static Target,
+    /// Whether tiles that do not fit into SBUF may move to HBM and back.
+    pub spill: bool,
     pub loader: &'a Loader<'a>,
     pub arrays: &'a ArrayLoader<'a>,
 }
@@ -162,6 +164,7 @@ pub fn evaluate(
         params: &[],
         grid: &[],
         program_id: &[],
+        spill: false,
         target,
         loader,
         arrays: &|_, _| Err("a reference reads no files".to_string()),

@@ -14,6 +14,8 @@ pub struct Settings {
     pub target: &'static Target,
     /// Values for module-level constants and parameters with defaults.
     pub params: Vec<(String, String)>,
+    /// Whether tiles that do not fit into SBUF may move to HBM and back.
+    pub spill: bool,
     /// Where absolute imports begin; `None`: above the topmost `__init__.py` around the importing file.
     pub root: Option<PathBuf>,
 }

@@ -14,6 +14,7 @@ use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::ir::{BufferId, InstId, Print, Program, Role};
 use nk_compiler::isa::{Access, ENGINES, N_ENGINES, Unit};
 use nk_compiler::source::Sources;
+use nk_compiler::spill::Spilled;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,7 @@ pub struct Modelled {
     pub dmas: usize,
     pub sbuf_peak_bytes: u32,
     pub psum_peak_bytes: u32,
+    pub spilled: Spilled,
     pub total_ps: u64,
     pub busy_ps: [u64; N_ENGINES],
     pub dma_busy_ps: u64,
@@ -122,6 +124,8 @@ impl Modelled {
         }
         let trace = trace.along(&control, &counts);
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
+        self.spilled.save_bytes += compiled.spilled.save_bytes;
+        self.spilled.reload_bytes += compiled.spilled.reload_bytes;
         self.psum_peak_bytes = self.psum_peak_bytes.max(compiled.placement.psum_peak_bytes);
         self.total_ps += trace.total_ps;
         for (engine, _) in ENGINES {

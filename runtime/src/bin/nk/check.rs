@@ -4,6 +4,7 @@ use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::SourceArgs;
 use nk_compiler::source::Sources;
+use nk_compiler::spill::Spilled;
 use nk_runtime::session::{Failure, programs};
 use serde_json::json;
 
@@ -40,8 +41,24 @@ fn check_jobs(args: &CheckArgs, console: Console, sources: &mut Sources) -> Resu
             console.diagnostics(&compiled.warnings, sources);
             let name = &compiled.program.name;
             let n_insts = compiled.program.insts.len();
-            lines.push_str(&format!("{name}: ok, {n_insts} instructions\n"));
-            kernels.push(json!({"kernel": name, "ok": true, "instructions": n_insts}));
+            let Spilled {
+                save_bytes,
+                reload_bytes,
+            } = compiled.spilled;
+            lines.push_str(&format!("{name}: ok, {n_insts} instructions"));
+            if save_bytes + reload_bytes > 0 {
+                lines.push_str(&format!(
+                    ", {save_bytes} bytes spilled and {reload_bytes} reloaded"
+                ));
+            }
+            lines.push('\n');
+            kernels.push(json!({
+                "kernel": name,
+                "ok": true,
+                "instructions": n_insts,
+                "spill_save_bytes": save_bytes,
+                "spill_reload_bytes": reload_bytes,
+            }));
         }
     }
     match console.format {

@@ -56,6 +56,7 @@ impl SourceArgs {
         let settings = Settings {
             target: self.target()?,
             params: self.params.clone(),
+            spill: self.spill,
             root: self.root.clone(),
         };
         Session::open(sources, self.path_and_kernel().0, settings)
@@ -124,9 +125,6 @@ impl SourceArgs {
                 format!("{option} is not there yet; it comes in a later version"),
             ))
         };
-        if self.spill {
-            return later("--spill");
-        }
         if self.place_seed.is_some() {
             return later("--place-seed");
         }
