@@ -2,10 +2,12 @@
 //!
 //! Takes a verified program, gives regions such that no two buffers share bytes while both live. Live ranges are those of
 //! program order; freed bytes rest for a while and are reused longest freed first, so that reuse costs the least waiting
-//! and double buffering survives. Only when that does not fit are tighter packings tried. Never moves or splits a buffer.
+//! and double buffering survives. Only when that does not fit are tighter packings tried, and then results in the place of
+//! operands that die there. Never moves or splits a buffer.
 
 mod disjoint;
 mod error;
+mod in_place;
 mod live;
 mod pack;
 mod space;
@@ -37,7 +39,8 @@ pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>
     for memory in [Memory::Sbuf, Memory::Psum] {
         let space = memory_space(memory, target);
         let tenants = tenants(program, target, memory, &lives, &tile_starts, &mut errors);
-        match spots(program, memory, &tenants, space, target) {
+        let successions = in_place::successions(program, &tenants, &lives);
+        match spots(program, memory, &tenants, &successions, space, target) {
             Ok(spots) => {
                 for (tenant, spot) in tenants.iter().zip(spots) {
                     regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
@@ -116,6 +119,7 @@ fn spots(
     program: &Program,
     memory: Memory,
     tenants: &[Tenant],
+    successions: &[Option<usize>],
     mut space: Space,
     target: &Target,
 ) -> Result<Vec<Spot>, Vec<Error>> {
@@ -127,7 +131,7 @@ fn spots(
         let no_room = no_room(program, memory, tenants, failed, target);
         vec![Error::NoRoom(Box::new(no_room))]
     };
-    if let Some(failed) = over_capacity(tenants, &space) {
+    if let Some(failed) = over_capacity(tenants, successions, &space) {
         return Err(full(&failed));
     }
     let empty = space.clone();
@@ -136,8 +140,9 @@ fn spots(
         space.take(spot);
     }
     let mut failed = None;
+    let alone = vec![None; tenants.len()];
     for policy in POLICIES {
-        match sweep(tenants, space.clone(), *policy) {
+        match sweep(tenants, &alone, space.clone(), *policy) {
             Ok(spots) => return Ok(spots),
             Err(it) => failed = Some(it),
         }
@@ -145,6 +150,13 @@ fn spots(
     for order in orders(tenants) {
         if let Some(spots) = pack::pack(tenants, &order, &empty) {
             return Ok(spots);
+        }
+    }
+    // Results in the place of their operands come last: they tie two lives together.
+    for policy in POLICIES {
+        match sweep(tenants, successions, space.clone(), *policy) {
+            Ok(spots) => return Ok(spots),
+            Err(it) => failed = Some(it),
         }
     }
     Err(full(&failed.expect("every policy has failed")))
@@ -222,7 +234,13 @@ struct Failed {
 }
 
 /// Walks through the program once, giving room at births and taking it back some time after deaths.
-fn sweep(tenants: &[Tenant], mut space: Space, policy: Policy) -> Result<Vec<Spot>, Failed> {
+fn sweep(
+    tenants: &[Tenant],
+    successions: &[Option<usize>],
+    mut space: Space,
+    policy: Policy,
+) -> Result<Vec<Spot>, Failed> {
+    let mut has_heir = vec![false; tenants.len()];
     let mut deaths = deaths(tenants).into_iter().peekable();
     let mut spots: Vec<Spot> = Vec::with_capacity(tenants.len());
     for (idx, tenant) in tenants.iter().enumerate() {
@@ -231,10 +249,15 @@ fn sweep(tenants: &[Tenant], mut space: Space, policy: Policy) -> Result<Vec<Spo
             continue;
         }
         let now = tenant.life.first.index();
+        if let Some(old) = successions[idx] {
+            has_heir[old] = true;
+            spots.push(spots[old].clone());
+            continue;
+        }
         let mut release_next = |space: &mut Space, rest: usize| {
             let dead = deaths.next_if(|&it| tenants[it].life.last.index() + rest < now)?;
-            // Requested bytes stay reserved.
-            if tenants[dead].fixed.is_none() {
+            // Requested bytes stay reserved, and those that a result took over live on.
+            if tenants[dead].fixed.is_none() && !has_heir[dead] {
                 space.release(&spots[dead]);
             }
             Some(())
@@ -317,12 +340,19 @@ impl Demand {
 }
 
 /// The first tenant with which more is live than the memory has.
-fn over_capacity(tenants: &[Tenant], space: &Space) -> Option<Failed> {
+fn over_capacity(tenants: &[Tenant], successions: &[Option<usize>], space: &Space) -> Option<Failed> {
     let mut demand = Demand::default();
     let mut deaths = deaths(tenants).into_iter().peekable();
+    let mut is_gone = vec![false; tenants.len()];
     for (idx, tenant) in tenants.iter().enumerate() {
         while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
-            demand.remove(&tenants[dead]);
+            if !is_gone[dead] {
+                demand.remove(&tenants[dead]);
+            }
+        }
+        if let Some(old) = successions[idx] {
+            demand.remove(&tenants[old]);
+            is_gone[old] = true;
         }
         let before = demand.granules();
         demand.add(tenant);
@@ -376,7 +406,16 @@ fn no_room(
 /// The placement with these regions: the most bytes that are live at once follow from them.
 pub fn with_peaks(program: &Program, regions: Vec<Region>) -> Placement {
     let lives = lives(program);
-    let peak = |memory| peak_bytes(program, &regions, &lives, memory);
+    // A result in the place of an operand counts beside it for one instruction; nothing lies above the highest byte.
+    let highest = |memory| {
+        let ends = program.buffers.iter().zip(&regions).zip(&lives);
+        let ends = ends.filter_map(|((buffer, region), life)| match region {
+            Region::OnChip { end, .. } if buffer.memory == memory && life.is_some() => Some(*end),
+            _ => None,
+        });
+        ends.max().unwrap_or(0)
+    };
+    let peak = |memory| peak_bytes(program, &regions, &lives, memory).min(highest(memory));
     let (sbuf_peak_bytes, psum_peak_bytes) = (peak(Memory::Sbuf), peak(Memory::Psum));
     Placement {
         regions,

@@ -3,6 +3,7 @@
 //! Takes regions, wherever they come from, gives every pair that collides. Follows births and deaths in program order.
 
 use super::error::{Error, Tensor};
+use super::in_place::replaces;
 use super::live::{Life, lives};
 use super::memory_space;
 use super::space::{QUADRANT, Space, Spot};
@@ -73,16 +74,34 @@ pub fn collisions(program: &Program, memory: Memory, residents: &[Resident], mut
     let mut errors = Vec::new();
     // The one that dies first is on top.
     let mut live: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
+    // Residents whose place a result has taken.
+    let mut is_replaced = vec![false; residents.len()];
     for (idx, resident) in residents.iter().enumerate() {
         while let Some(&Reverse((last, dead))) = live.peek() {
             if last >= resident.life.first.index() {
                 break;
             }
-            space.release(&residents[dead].spot);
+            if !is_replaced[dead] {
+                space.release(&residents[dead].spot);
+            }
             live.pop();
         }
         if space.is_free(&resident.spot) {
             space.take(&resident.spot);
+            live.push(Reverse((resident.life.last.index(), idx)));
+            continue;
+        }
+        let first = resident.life.first;
+        let replaced = live.iter().map(|it| it.0.1).find(|&it| {
+            let old = &residents[it];
+            old.life.last == first
+                && old.life.first < first
+                && !is_replaced[it]
+                && old.spot == resident.spot
+                && replaces(program, first, resident.buffer, old.buffer)
+        });
+        if let Some(old) = replaced {
+            is_replaced[old] = true;
             live.push(Reverse((resident.life.last.index(), idx)));
             continue;
         }
