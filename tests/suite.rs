@@ -53,6 +53,7 @@ fn settings() -> Settings {
         target: &target::TARGETS[0],
         params: Vec::new(),
         spill: false,
+        place_seed: None,
         root: None,
     }
 }
@@ -78,12 +79,16 @@ fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
 }
 
 fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
+    run_with(path, emulator, order, settings())
+}
+
+fn run_with(path: &Path, emulator: Emulator, order: RunOrder, settings: Settings) -> Vec<Outcome> {
     let mut sources = Sources::new();
     let fail =
         |diagnostics: &[Diagnostic], sources: &Sources| -> ! { panic!("{}", render(diagnostics, sources)) };
     let settings = Settings {
         spill: path.parent().is_some_and(|it| it.ends_with("spill")),
-        ..settings()
+        ..settings
     };
     let shown = path.to_str().expect("test paths are UTF-8");
     let session =
@@ -189,6 +194,26 @@ fn prints_are_those_of_program_order() {
         );
         snapshots().bind(|| insta::assert_snapshot!(format!("printed_{}", stem(&path)), texts[0]));
     }
+}
+
+/// Addresses are nobody's business: results are the same wherever buffers lie.
+#[test]
+fn placement_seeds_change_addresses_and_no_values() {
+    let mut n_moved = 0;
+    for path in files("examples", "nk") {
+        let want = bits(&run(&path, Emulator::Jit, RunOrder::Program));
+        for seed in 1..=20 {
+            let settings = Settings {
+                place_seed: Some(seed),
+                ..settings()
+            };
+            let path = path.clone();
+            let outcomes = with_stack(move || run_with(&path, Emulator::Jit, RunOrder::Engines, settings));
+            n_moved += usize::from(outcomes.iter().any(|it| it.modelled.sbuf_peak_bytes > 0));
+            assert!(bits(&outcomes) == want, "seed {seed} changes values");
+        }
+    }
+    assert!(n_moved > 100, "only {n_moved} placements were made");
 }
 
 #[test]

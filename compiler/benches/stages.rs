@@ -72,6 +72,7 @@ impl Input {
             grid: &[],
             program_id: &[],
             spill: false,
+            place_seed: None,
             target: &target::TARGETS[0],
             loader: &|_| None,
             arrays: &|_, _| Err("no files".to_string()),

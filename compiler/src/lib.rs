@@ -94,7 +94,10 @@ pub fn compile_ast(
     } else {
         Results::Whole
     };
-    match complete(&program, None, None, results, request.target) {
+    let placement = request
+        .place_seed
+        .and_then(|seed| place::place_seeded(&program, request.target, seed).ok());
+    match complete(&program, placement, None, results, request.target) {
         Ok(stages) => {
             warnings.extend(stages.warnings);
             Ok(Compiled {

@@ -21,7 +21,7 @@ use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
 use disjoint::Resident;
-use live::{Life, lives};
+pub use live::{Life, lives};
 use space::{Banks, QUADRANT, Space, Spot};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -32,6 +32,15 @@ const HBM_ALIGN: u64 = 64;
 
 /// Gives every buffer an address, or says what does not fit.
 pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>> {
+    place_by(program, target, None)
+}
+
+/// [`place`] with another choice among the places that fit, for each seed another one.
+pub fn place_seeded(program: &Program, target: &Target, seed: u64) -> Result<Placement, Vec<Error>> {
+    place_by(program, target, Some(seed))
+}
+
+fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Placement, Vec<Error>> {
     let mut errors = Vec::new();
     let lives = lives(program);
     let mut regions = hbm_regions(program, target, &mut errors);
@@ -40,7 +49,7 @@ pub fn place(program: &Program, target: &Target) -> Result<Placement, Vec<Error>
         let space = memory_space(memory, target);
         let tenants = tenants(program, target, memory, &lives, &tile_starts, &mut errors);
         let successions = in_place::successions(program, &tenants, &lives);
-        match spots(program, memory, &tenants, &successions, space, target) {
+        match spots(program, memory, &tenants, &successions, space, target, seed) {
             Ok(spots) => {
                 for (tenant, spot) in tenants.iter().zip(spots) {
                     regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
@@ -122,6 +131,7 @@ fn spots(
     successions: &[Option<usize>],
     mut space: Space,
     target: &Target,
+    seed: Option<u64>,
 ) -> Result<Vec<Spot>, Vec<Error>> {
     let collisions = disjoint::collisions(program, memory, &requested(tenants), space.clone());
     if !collisions.is_empty() {
@@ -141,6 +151,11 @@ fn spots(
     }
     let mut failed = None;
     let alone = vec![None; tenants.len()];
+    if let Some(seed) = seed
+        && let Ok(spots) = sweep(tenants, &alone, space.clone(), Policy::seeded(seed))
+    {
+        return Ok(spots);
+    }
     for policy in POLICIES {
         match sweep(tenants, &alone, space.clone(), *policy) {
             Ok(spots) => return Ok(spots),
@@ -181,6 +196,8 @@ enum Pick {
     Lowest,
     /// The smallest piece that is large enough.
     Smallest,
+    /// One of the two, or the highest address, by a seed and the number of the tenant.
+    Seeded(u64),
 }
 
 #[derive(Clone, Copy)]
@@ -190,6 +207,24 @@ struct Policy {
     rest: usize,
     /// Whether small tenants may start at any legal partition instead of the first.
     share_columns: bool,
+}
+
+impl Policy {
+    fn seeded(seed: u64) -> Policy {
+        Policy {
+            pick: Pick::Seeded(seed),
+            rest: (mixed(seed, 0) % (2 * REST as u64)) as usize,
+            share_columns: true,
+        }
+    }
+}
+
+/// A number that depends on every bit of both (the finaliser of splitmix64).
+fn mixed(seed: u64, number: u64) -> u64 {
+    let mut word = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
 }
 
 /// Long enough for the transfers of several tiles to be on their way, short enough to keep an emulated memory in caches.
@@ -222,8 +257,8 @@ fn orders(tenants: &[Tenant]) -> [Vec<usize>; 3] {
     };
     [
         by(Tenant::area),
-        by(|it| it.area() * it.life.len() as u64),
-        by(|it| it.life.len() as u64),
+        by(|it| it.area() * it.life.n_insts() as u64),
+        by(|it| it.life.n_insts() as u64),
     ]
 }
 
@@ -292,6 +327,19 @@ fn find(tenant: &Tenant, space: &Space, policy: Policy) -> Option<Spot> {
     };
     let quadrants = tenant.starts[..n_starts].iter().map(|&it| tenant.quadrants(it));
     match policy.pick {
+        Pick::Seeded(seed) => {
+            let random = mixed(seed, tenant.buffer.index() as u64 + 1);
+            let mut fits: Vec<Spot> = quadrants
+                .flat_map(|it| {
+                    let lowest = space.first_fit(it.clone(), tenant.granules);
+                    let highest = space.last_fit(it.clone(), tenant.granules);
+                    let smallest = space.best_fit(it, tenant.granules).map(|it| it.1);
+                    [lowest, highest, smallest].into_iter().flatten()
+                })
+                .collect();
+            let n_fits = fits.len() as u64;
+            (n_fits > 0).then(|| fits.swap_remove((random % n_fits) as usize))
+        }
         Pick::Lowest => {
             let fits = quadrants.filter_map(|it| space.first_fit(it, tenant.granules));
             fits.min_by_key(|it| it.granules.start)

@@ -354,7 +354,7 @@ fn piece_view(program: &Program, id: BufferId, piece: Gap) -> View {
         return View::whole(id, buffer);
     }
     // Bytes, where elements are cut.
-    let (dtype, size) = match piece.start % size == 0 && piece.end % size == 0 {
+    let (dtype, size) = match piece.start.is_multiple_of(size) && piece.end.is_multiple_of(size) {
         true => (buffer.dtype, size),
         false => (Dtype::U8, 1),
     };

@@ -15,6 +15,8 @@ pub mod trace;
 pub mod time;
 pub mod session;
 pub mod report;
+pub mod occupancy;
+pub mod draw;
 
 pub use fault::{Fault, FaultReport};
 pub use kernels::{LEVELS, Level};

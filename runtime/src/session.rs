@@ -20,6 +20,7 @@ use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect};
 use nk_compiler::ir::{BufferId, Role};
 use nk_compiler::parse;
+use nk_compiler::place::place_seeded;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::{ImportRequest, Input, Request};
 use nk_compiler::spill::Spilled;
@@ -186,6 +187,7 @@ impl Session {
             params: &self.settings.params,
             grid: &job.grid,
             spill: self.settings.spill,
+            place_seed: self.settings.place_seed,
             program_id,
             target: self.settings.target,
             loader: &loader,
@@ -216,9 +218,13 @@ impl Session {
         {
             (program, spilled) = fitting;
         }
+        let placement = parsed.placement.clone().or_else(|| {
+            let seed = self.settings.place_seed?;
+            place_seeded(&program, self.settings.target, seed).ok()
+        });
         let stages = complete(
             &program,
-            parsed.placement.clone(),
+            placement,
             parsed.schedule.clone(),
             Results::Whole,
             self.settings.target,

@@ -17,7 +17,7 @@ impl Life {
     }
 
     /// Instructions from first to last, both included.
-    pub fn len(&self) -> usize {
+    pub fn n_insts(&self) -> usize {
         self.last.index() - self.first.index() + 1
     }
 }

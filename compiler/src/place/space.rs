@@ -141,6 +141,25 @@ impl Space {
         None
     }
 
+    /// A fit at the end of the last free run that has one.
+    pub fn last_fit(&self, quadrants: Range<u32>, granules: u32) -> Option<Spot> {
+        let mut last = None;
+        let mut at = 0;
+        while let Some(run) = self.next_free(&quadrants, at) {
+            at = run.end;
+            let Some(first) = self.fit(&run, granules) else {
+                continue;
+            };
+            // Inside banks the end may be no legal start; the first fit is one.
+            let from_end = run.end - granules..run.end;
+            last = Some(self.fit(&from_end, granules).unwrap_or(first));
+        }
+        last.map(|start| Spot {
+            quadrants,
+            granules: start..start + granules,
+        })
+    }
+
     /// The fit that leaves the smallest run behind, with the size of the run it is in.
     pub fn best_fit(&self, quadrants: Range<u32>, granules: u32) -> Option<(u32, Spot)> {
         let mut best: Option<(u32, u32)> = None;

@@ -33,6 +33,8 @@ pub struct Request<'a> {
     pub target: &'static Target,
     /// Whether tiles that do not fit into SBUF may move to HBM and back.
     pub spill: bool,
+    /// Asks for another choice among the placements that fit.
+    pub place_seed: Option<u64>,
     pub loader: &'a Loader<'a>,
     pub arrays: &'a ArrayLoader<'a>,
 }
@@ -165,6 +167,7 @@ pub fn evaluate(
         grid: &[],
         program_id: &[],
         spill: false,
+        place_seed: None,
         target,
         loader,
         arrays: &|_, _| Err("a reference reads no files".to_string()),

@@ -161,15 +161,15 @@ impl Session {
                 &compiled.schedule,
                 self.settings.target,
             );
-            let (found, path) = clocked(&mut wall.emulate, || {
+            let emulated = clocked(&mut wall.emulate, || {
                 let execution = Execution {
                     rounding: options.rounding.of_program(number),
                     ..Execution::new(options.emulator)
                 };
                 self.emulate(&compiled, &trace, options.order, execution, &mut hbm)
             })?;
-            outside.add(&compiled.program, &found);
-            modelled.add(&compiled, &trace, &path);
+            outside.add(&compiled.program, &emulated.out_of_range);
+            modelled.add(&compiled, &trace, &emulated.path);
             unwritten = Some(match unwritten {
                 Some(before) => common(&before, &compiled.unwritten),
                 None => compiled.unwritten.clone(),
@@ -240,7 +240,7 @@ impl Session {
         order: RunOrder,
         execution: Execution,
         hbm: &mut Hbm,
-    ) -> Result<(Vec<(InstId, u64)>, Vec<u32>), Failure> {
+    ) -> Result<Emulated, Failure> {
         let Compiled {
             program, placement, ..
         } = compiled;
@@ -293,8 +293,19 @@ impl Session {
         hbm.outputs = results
             .map(|it| (it.name.clone(), read(&machine, program, it.buffer)))
             .collect();
-        Ok((machine.out_of_range(), machine.path().to_vec()))
+        Ok(Emulated {
+            out_of_range: machine.out_of_range(),
+            path: machine.path().to_vec(),
+        })
     }
+}
+
+/// What emulating one program has shown.
+struct Emulated {
+    /// Inputs outside of their function's range, by instruction.
+    out_of_range: Vec<(InstId, u64)>,
+    /// The segments of the control flow that were executed.
+    path: Vec<u32>,
 }
 
 /// What the programs of a grid share.

@@ -8,6 +8,7 @@ mod options;
 mod check;
 mod compile;
 mod run;
+mod memory;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Format};
@@ -37,6 +38,8 @@ enum Verb {
     Compile(compile::CompileArgs),
     /// Run: emulated values, checks, modelled time.
     Run(run::RunArgs),
+    /// Show SBUF and PSUM over the program: who lies where, and for how long.
+    Memory(memory::MemoryArgs),
 }
 
 /// How the command ends.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Verb::Check(args) => args.source.timeout,
         Verb::Compile(args) => args.source.timeout,
         Verb::Run(args) => args.source.timeout,
+        Verb::Memory(args) => args.source.timeout,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
             Verb::Check(args) => check::check(&args, console),
             Verb::Compile(args) => compile::compile(&args, console),
             Verb::Run(args) => run::run(&args, console),
+            Verb::Memory(args) => memory::memory(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);

@@ -57,6 +57,7 @@ impl SourceArgs {
             target: self.target()?,
             params: self.params.clone(),
             spill: self.spill,
+            place_seed: self.place_seed,
             root: self.root.clone(),
         };
         Session::open(sources, self.path_and_kernel().0, settings)
@@ -125,9 +126,6 @@ impl SourceArgs {
                 format!("{option} is not there yet; it comes in a later version"),
             ))
         };
-        if self.place_seed.is_some() {
-            return later("--place-seed");
-        }
         if self.dialect.is_some() {
             return later("--dialect");
         }

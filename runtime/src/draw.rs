@@ -1,0 +1,137 @@
+//! Pictures as self-contained SVG.
+//!
+//! Takes facts that others have computed, gives text. Every shape has a title, which viewers show on hover; nothing refers
+//! to a file or a script.
+
+use crate::occupancy::{Occupancy, Tenant, Usage};
+use std::fmt::Write;
+
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 70.0;
+const PLOT_HEIGHT: f64 = 300.0;
+const TOP: f64 = 40.0;
+const GAP: f64 = 60.0;
+
+/// Appends formatted text; writing to a `String` cannot fail.
+macro_rules! push {
+    ($out:expr, $($format:tt)*) => {
+        write!($out, $($format)*).expect("a string takes any text")
+    };
+}
+
+/// Text as XML holds it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// SBUF and PSUM over the program: instructions to the right, bytes upwards, a box for each tensor.
+pub fn memory_svg(occupancy: &Occupancy) -> String {
+    let height = TOP + 2.0 * (PLOT_HEIGHT + GAP);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        WIDTH + LEFT + 20.0
+    );
+    push!(
+        out,
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {} instructions</text>\n",
+        escaped(&occupancy.kernel),
+        escaped(occupancy.target),
+        occupancy.n_insts
+    );
+    for (idx, usage) in occupancy.memories.iter().enumerate() {
+        plot(
+            &mut out,
+            usage,
+            occupancy.n_insts,
+            TOP + idx as f64 * (PLOT_HEIGHT + GAP),
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn plot(out: &mut String, usage: &Usage, n_insts: usize, top: f64) {
+    let name = usage.memory.name().to_uppercase();
+    let bottom = top + PLOT_HEIGHT;
+    push!(
+        out,
+        "<text x=\"{LEFT}\" y=\"{:.1}\">{name}: peak {} of {} bytes a partition</text>\n",
+        top - 6.0,
+        usage.peak,
+        usage.capacity
+    );
+    push!(
+        out,
+        "<rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{PLOT_HEIGHT}\" fill=\"#f7f7f7\" stroke=\"#888\"/>\n"
+    );
+    let y = |byte: u32| bottom - PLOT_HEIGHT * f64::from(byte) / f64::from(usage.capacity.max(1));
+    let x = |inst: usize| LEFT + WIDTH * inst as f64 / n_insts.max(1) as f64;
+    let step = usage.bank.unwrap_or(usage.capacity / 8).max(1);
+    for byte in (0..=usage.capacity).step_by(step as usize) {
+        push!(
+            out,
+            "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{2:.1}\" y2=\"{2:.1}\" stroke=\"#ddd\"/><text x=\"{3:.1}\" y=\"{4:.1}\" text-anchor=\"end\" fill=\"#555\">{1}</text>\n",
+            LEFT + WIDTH,
+            byte,
+            y(byte),
+            LEFT - 5.0,
+            y(byte) + 4.0
+        );
+    }
+    for (idx, tenant) in usage.tenants.iter().enumerate() {
+        tenant_box(
+            out,
+            tenant,
+            idx,
+            x(tenant.born),
+            x(tenant.dies + 1),
+            y(tenant.bytes.1),
+            y(tenant.bytes.0),
+        );
+    }
+    push!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555\">instructions in program order</text>\n",
+        LEFT + WIDTH,
+        bottom + 16.0
+    );
+}
+
+fn tenant_box(out: &mut String, tenant: &Tenant, idx: usize, left: f64, right: f64, top: f64, bottom: f64) {
+    // Neighbouring numbers get hues far apart.
+    let hue = idx * 137 % 360;
+    let name = escaped(&tenant.name);
+    let shape: Vec<String> = tenant.shape.iter().map(u32::to_string).collect();
+    push!(
+        out,
+        "<g><title>{name}: {}[{}]\npartitions {}:{}, bytes {}:{}\ninstructions {} to {}{}</title>\
+         <rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"hsl({hue},65%,75%)\" fill-opacity=\"0.8\" stroke=\"hsl({hue},50%,40%)\" stroke-width=\"0.5\"/>",
+        tenant.dtype,
+        shape.join(", "),
+        tenant.partitions.0,
+        tenant.partitions.1,
+        tenant.bytes.0,
+        tenant.bytes.1,
+        tenant.born + 1,
+        tenant.dies + 1,
+        tenant
+            .line
+            .as_deref()
+            .map_or(String::new(), |it| format!("\n{}", escaped(it))),
+        (right - left).max(0.5),
+        (bottom - top).max(0.5)
+    );
+    // A name is drawn where it fits.
+    if right - left > 7.0 * tenant.name.chars().count() as f64 && bottom - top > 12.0 {
+        push!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"#222\">{name}</text>",
+            left + 3.0,
+            (top + bottom) / 2.0 + 4.0
+        );
+    }
+    out.push_str("</g>\n");
+}

@@ -1,0 +1,395 @@
+//! Who lies where in SBUF and PSUM, and for how long: the facts behind `nk memory`.
+//!
+//! Takes a placed program, gives tensors with their bytes and lives, the bytes that are live at every instruction, and the
+//! picture of both as text or JSON. Computes nothing of time: lives count instructions in program order.
+
+use nk_compiler::ir::{BufferId, Frame, Loc, LocId, Placement, Program, Region};
+use nk_compiler::isa::Memory;
+use nk_compiler::place::lives;
+use nk_compiler::source::Sources;
+use nk_compiler::target::Target;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Both on-chip memories of a core over a program.
+#[derive(Clone, Debug)]
+pub struct Occupancy {
+    pub kernel: String,
+    pub target: &'static str,
+    pub n_insts: usize,
+    pub memories: [Usage; 2],
+}
+
+/// One on-chip memory.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    pub memory: Memory,
+    /// Bytes of a partition, and of one of its banks.
+    pub capacity: u32,
+    pub bank: Option<u32>,
+    /// In order of birth.
+    pub tenants: Vec<Tenant>,
+    /// Bytes of a partition that are live at each instruction, in the fullest quadrant of partitions.
+    pub live: Vec<u32>,
+    /// The most of them, and where.
+    pub peak: u32,
+    pub peak_at: usize,
+    pub peak_line: Option<String>,
+}
+
+/// A tensor in its place.
+#[derive(Clone, Debug)]
+pub struct Tenant {
+    pub name: String,
+    pub dtype: &'static str,
+    pub shape: Vec<u32>,
+    /// `file:line` of its allocation.
+    pub line: Option<String>,
+    pub partitions: (u32, u32),
+    pub bytes: (u32, u32),
+    /// The first and the last instruction that touch it, from 0.
+    pub born: usize,
+    pub dies: usize,
+}
+
+impl Occupancy {
+    pub fn new(program: &Program, placement: &Placement, target: &Target, sources: &Sources) -> Occupancy {
+        let usage = |memory, capacity, bank| usage(program, placement, sources, memory, capacity, bank);
+        Occupancy {
+            kernel: program.name.clone(),
+            target: program.target,
+            n_insts: program.insts.len(),
+            memories: [
+                usage(Memory::Sbuf, target.sbuf_partition_bytes, None),
+                usage(
+                    Memory::Psum,
+                    target.psum_partition_bytes,
+                    Some(target.psum_bank_bytes),
+                ),
+            ],
+        }
+    }
+}
+
+fn usage(
+    program: &Program,
+    placement: &Placement,
+    sources: &Sources,
+    memory: Memory,
+    capacity: u32,
+    bank: Option<u32>,
+) -> Usage {
+    let lives = lives(program);
+    let mut tenants = Vec::new();
+    let mut changes = vec![[0i64; QUADRANTS]; program.insts.len() + 1];
+    for (idx, (buffer, life)) in program.buffers.iter().zip(&lives).enumerate() {
+        let (true, Some(life)) = (buffer.memory == memory, life) else {
+            continue;
+        };
+        let Region::OnChip {
+            partition,
+            partitions,
+            start,
+            end,
+        } = placement.region(BufferId::new(idx))
+        else {
+            continue;
+        };
+        let first = u32::from(partition);
+        let last = first + u32::from(partitions);
+        let quadrants = first as usize / 32..(last as usize).div_ceil(32).min(QUADRANTS);
+        for (inst, bytes) in [
+            (life.first.index(), i64::from(end - start)),
+            (life.last.index() + 1, -i64::from(end - start)),
+        ] {
+            changes[inst][quadrants.clone()]
+                .iter_mut()
+                .for_each(|it| *it += bytes);
+        }
+        tenants.push(Tenant {
+            name: buffer.name.to_string().trim_start_matches('%').to_string(),
+            dtype: buffer.dtype.name(),
+            shape: buffer.shape.to_vec(),
+            line: buffer.loc.map(|it| line_of(program, sources, it)),
+            partitions: (first, last),
+            bytes: (start, end),
+            born: life.first.index(),
+            dies: life.last.index(),
+        });
+    }
+    tenants.sort_by_key(|it| (it.born, it.bytes));
+    let mut now = [0i64; QUADRANTS];
+    let live: Vec<u32> = changes[..program.insts.len()]
+        .iter()
+        .map(|change| {
+            now.iter_mut().zip(change).for_each(|(now, it)| *now += it);
+            now.iter().max().map_or(0, |it| *it as u32).min(capacity)
+        })
+        .collect();
+    let peak = live.iter().copied().max().unwrap_or(0);
+    let peak_at = live.iter().position(|it| *it == peak).unwrap_or(0);
+    let peak_loc = program.insts.get(peak_at).and_then(|it| it.loc);
+    Usage {
+        memory,
+        capacity,
+        bank,
+        tenants,
+        live,
+        peak,
+        peak_at,
+        peak_line: peak_loc.map(|it| line_of(program, sources, it)),
+    }
+}
+
+/// Quadrants of 32 partitions: tensors start at one.
+const QUADRANTS: usize = 4;
+
+/// The source line of a place in the kernel's own file: where a helper is called, not inside it.
+fn line_of(program: &Program, sources: &Sources, loc: LocId) -> String {
+    let mut shown: &Loc = &program[loc];
+    let mut at = shown.parent;
+    while let Some(id) = at {
+        let outer = &program[id];
+        if outer.frame == Frame::Call {
+            shown = outer;
+        }
+        at = outer.parent;
+    }
+    let (line, _) = sources.line_column(shown.span.file, shown.span.start);
+    format!("{}:{line}", sources.name_of(shown.span.file))
+}
+
+/// Columns of the pictures.
+const WIDTH: usize = 64;
+
+/// Tensors that the table shows; the rest is counted.
+const MAX_ROWS: usize = 40;
+
+/// Appends formatted text; writing to a `String` cannot fail.
+macro_rules! push {
+    ($out:expr, $($format:tt)*) => {
+        write!($out, $($format)*).expect("a string takes any text")
+    };
+}
+
+/// The picture in lines.
+pub fn text(occupancy: &Occupancy) -> String {
+    let mut out = format!(
+        "{} on {}: {} instructions\n",
+        occupancy.kernel, occupancy.target, occupancy.n_insts
+    );
+    for usage in &occupancy.memories {
+        usage_text(&mut out, usage, occupancy.n_insts);
+    }
+    out
+}
+
+fn usage_text(out: &mut String, usage: &Usage, n_insts: usize) {
+    let name = usage.memory.name().to_uppercase();
+    let percent = 100.0 * f64::from(usage.peak) / f64::from(usage.capacity);
+    push!(
+        out,
+        "\n{name}  peak {} of {} bytes a partition ({percent:.0} %)",
+        usage.peak,
+        usage.capacity
+    );
+    if usage.tenants.is_empty() {
+        out.push_str(", not used\n");
+        return;
+    }
+    push!(out, ", at instruction {}", usage.peak_at + 1);
+    if let Some(line) = &usage.peak_line {
+        push!(out, ", {line}");
+    }
+    push!(out, "\n  over the program  {}\n", bar(usage));
+    push!(
+        out,
+        "  at the peak, 32 partitions a line, {} bytes a column\n",
+        mapped(usage).div_ceil(WIDTH as u32)
+    );
+    for quadrant in 0..QUADRANTS as u32 {
+        push!(out, "  {:>3}  {}\n", quadrant * 32, map_row(usage, quadrant));
+    }
+    if let Some(bank) = usage.bank {
+        banks_text(out, usage, bank);
+    }
+    table(out, usage, n_insts);
+}
+
+/// The bytes that the map of a memory shows: up to the highest one at the peak.
+fn mapped(usage: &Usage) -> u32 {
+    let live = live_at_peak(usage);
+    live.iter()
+        .map(|it| it.bytes.1)
+        .max()
+        .unwrap_or(0)
+        .max(WIDTH as u32)
+}
+
+/// Live bytes over the instructions, as blocks of eight heights; the highest is the peak.
+fn bar(usage: &Usage) -> String {
+    const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let n = usage.live.len();
+    let n_columns = n.min(WIDTH);
+    let column = |idx: usize| {
+        let range = idx * n / n_columns..((idx + 1) * n / n_columns).max(idx * n / n_columns + 1);
+        let most = usage.live[range].iter().copied().max().unwrap_or(0);
+        BLOCKS[(u64::from(most) * 8).div_ceil(u64::from(usage.peak).max(1)) as usize % 9]
+    };
+    (0..n_columns).map(column).collect()
+}
+
+/// The bytes of a quadrant at the peak: a letter for each tensor, a dot for free bytes.
+fn map_row(usage: &Usage, quadrant: u32) -> String {
+    let live = live_at_peak(usage);
+    let column = |idx: usize| {
+        let (from, to) = (
+            idx as u64 * u64::from(mapped(usage)) / WIDTH as u64,
+            (idx as u64 + 1) * u64::from(mapped(usage)) / WIDTH as u64,
+        );
+        let here = live.iter().position(|it| {
+            it.partitions.0 < (quadrant + 1) * 32
+                && quadrant * 32 < it.partitions.1
+                && u64::from(it.bytes.0) < to
+                && from < u64::from(it.bytes.1)
+        });
+        here.map_or('.', letter)
+    };
+    (0..WIDTH).map(column).collect()
+}
+
+fn live_at_peak(usage: &Usage) -> Vec<&Tenant> {
+    let at = usage.peak_at;
+    usage
+        .tenants
+        .iter()
+        .filter(|it| it.born <= at && at <= it.dies)
+        .collect()
+}
+
+fn letter(idx: usize) -> char {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    LETTERS.get(idx).map_or('#', |it| char::from(*it))
+}
+
+fn banks_text(out: &mut String, usage: &Usage, bank: u32) {
+    let live = live_at_peak(usage);
+    for number in 0..usage.capacity / bank {
+        let range = (number * bank, (number + 1) * bank);
+        let names: Vec<&str> = live
+            .iter()
+            .filter(|it| it.bytes.0 < range.1 && range.0 < it.bytes.1)
+            .map(|it| it.name.as_str())
+            .collect();
+        let shown = if names.is_empty() {
+            "free".to_string()
+        } else {
+            names.join(", ")
+        };
+        push!(out, "  bank {number}  {shown}\n");
+    }
+}
+
+fn table(out: &mut String, usage: &Usage, n_insts: usize) {
+    let at_peak = live_at_peak(usage);
+    let mark = |tenant: &Tenant| {
+        let idx = at_peak.iter().position(|it| std::ptr::eq(*it, tenant));
+        idx.map_or(' ', letter)
+    };
+    // The tensors of an unrolled loop share a row, which shows the first of them, or the one at the peak.
+    let mut rows: Vec<(&Tenant, usize)> = Vec::new();
+    for tenant in &usage.tenants {
+        let same = |it: &&mut (&Tenant, usize)| {
+            let other = it.0;
+            base(&other.name) == base(&tenant.name)
+                && other.line == tenant.line
+                && other.shape == tenant.shape
+                && other.dtype == tenant.dtype
+        };
+        match rows.iter_mut().find(same) {
+            Some(row) => {
+                row.1 += 1;
+                if mark(row.0) == ' ' && mark(tenant) != ' ' {
+                    row.0 = tenant;
+                }
+            }
+            None => rows.push((tenant, 1)),
+        }
+    }
+    rows.sort_by_key(|it| std::cmp::Reverse(it.0.bytes.1 - it.0.bytes.0));
+    let n_hidden = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
+    rows.sort_by_key(|it| (it.0.born, it.0.bytes));
+    push!(
+        out,
+        "     {:>8}  {:<10}  {:<17}  {:>8} {:>8}  tensor (lives in instructions of {n_insts})\n",
+        "bytes",
+        "partitions",
+        "in each",
+        "born",
+        "dies"
+    );
+    for (it, count) in rows {
+        let others = match count {
+            1 => String::new(),
+            _ => format!("  and {} more", count - 1),
+        };
+        let line = it.line.as_deref().map_or(String::new(), |it| format!("  {it}"));
+        push!(
+            out,
+            "   {} {:>8}  {:<10}  {:<17}  {:>8} {:>8}  {}: {}{:?}{line}{others}\n",
+            mark(it),
+            it.bytes.1 - it.bytes.0,
+            format!("{}:{}", it.partitions.0, it.partitions.1),
+            format!("{:#x}:{:#x}", it.bytes.0, it.bytes.1),
+            it.born + 1,
+            it.dies + 1,
+            it.name,
+            it.dtype,
+            it.shape
+        );
+    }
+    if n_hidden > 0 {
+        push!(
+            out,
+            "     and {n_hidden} smaller ones (all of them with --format json)\n"
+        );
+    }
+}
+
+/// A tensor's name without the numbers of iterations and copies.
+fn base(name: &str) -> &str {
+    name.split(['.', '\'']).next().unwrap_or(name)
+}
+
+/// The same as JSON.
+pub fn to_json(occupancy: &Occupancy) -> Value {
+    let memory = |usage: &Usage| {
+        let tenant = |it: &Tenant| {
+            json!({
+                "name": it.name,
+                "dtype": it.dtype,
+                "shape": it.shape,
+                "line": it.line,
+                "partitions": [it.partitions.0, it.partitions.1],
+                "bytes": [it.bytes.0, it.bytes.1],
+                "born": it.born,
+                "dies": it.dies,
+            })
+        };
+        json!({
+            "memory": usage.memory.name(),
+            "capacity_bytes": usage.capacity,
+            "peak_bytes": usage.peak,
+            "peak_instruction": usage.peak_at,
+            "peak_line": usage.peak_line,
+            "tensors": usage.tenants.iter().map(tenant).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "kernel": occupancy.kernel,
+        "target": occupancy.target,
+        "instructions": occupancy.n_insts,
+        "memories": occupancy.memories.iter().map(memory).collect::<Vec<_>>(),
+    })
+}
