@@ -6,7 +6,7 @@
 
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Index, Inst, Program, View};
-use crate::isa::{AluOp, Arg, Basis, Cost, Engine, Kind, Memory, Op};
+use crate::isa::{AluOp, Arg, Basis, Cost, Engine, Kind, Memory, Op, ReduceCmd, Unit};
 use crate::target::Target;
 
 /// The occupancy of the executing engine.
@@ -40,15 +40,7 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
     let emulated = emulated_cycles(program, inst, target);
     let cycles = match row.cost {
         Cost::Elementwise => floor(one_stream(program, inst, target) * operator_factor(inst, target)),
-        Cost::Activation => {
-            let reads_accumulator = operand(inst, "reduce_res").is_some_and(|it| it != Arg::Absent);
-            let extra = if reads_accumulator {
-                timing.min_ii_cycles
-            } else {
-                0
-            };
-            floor(one_stream(program, inst, target)) + extra
-        }
+        Cost::Activation => floor(one_stream(program, inst, target)) + accumulator_read(inst, target),
         Cost::ActivationReduce => floor(one_stream(program, inst, target)) + timing.min_ii_cycles,
         Cost::TwoStreams(first, second) => {
             let cycles = two_streams(program, inst, [first, second], target);
@@ -76,12 +68,33 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
             weight_loads * floor(rows)
         }
         Cost::Transpose => floor(one_stream(program, inst, target)),
-        Cost::Dma | Cost::DmaTranspose => 0,
+        Cost::Cumulative => {
+            let loads = inst.args.contains(&Arg::ReduceCmd(ReduceCmd::LoadReduce));
+            floor(one_stream(program, inst, target)) + if loads { timing.min_ii_cycles } else { 0 }
+        }
+        Cost::Scan => floor(2 * one_stream(program, inst, target)),
+        Cost::SelectReduce(first, second) => {
+            floor(two_streams(program, inst, [first, second], target)) + accumulator_read(inst, target)
+        }
+        Cost::GpsimdTimes(cycles) => {
+            let stream = operand_view(program, inst, "data").or(operand_view(program, inst, "segment_ids"));
+            timing.gpsimd_start_cycles + cycles * stream.map_or(0, View::free_count)
+        }
+        Cost::Aggregate => {
+            let triples = operand_view(program, inst, "data").map_or(0, View::free_count) / 3;
+            floor(timing.aggregate_cycles * triples)
+        }
+        Cost::LocalGather => timing.gpsimd_start_cycles + local_gather(program, inst),
+        Cost::Gather => {
+            let n = operand_view(program, inst, "indices").map_or(0, View::free_count);
+            n.div_ceil(timing.gather_group) * timing.gpsimd_start_cycles + timing.gather_cycles * n
+        }
+        Cost::Interval => timing.min_ii_cycles,
+        Cost::Dma | Cost::DmaTranspose | Cost::DmaCompute => 0,
         Cost::Register => register_cycles(program, inst, target),
     };
     let cycles = cycles + emulated;
-    let assumed =
-        timing.assumed_engines.contains(&inst.engine) && !matches!(row.cost, Cost::Dma | Cost::DmaTranspose);
+    let assumed = timing.assumed_engines.contains(&inst.engine) && row.unit == Unit::Engine;
     Busy {
         cycles,
         weight_loads,
@@ -166,6 +179,26 @@ fn register_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
         Some(Memory::Hbm) => target.timing.register_hbm_cycles,
         Some(Memory::Sbuf | Memory::Psum) => target.timing.register_sbuf_cycles,
     }
+}
+
+/// What reading the engine's accumulator out adds.
+fn accumulator_read(inst: &Inst, target: &Target) -> u64 {
+    let is_read = operand(inst, "reduce_res").is_some_and(|it| it != Arg::Absent);
+    if is_read { target.timing.min_ii_cycles } else { 0 }
+}
+
+/// Cycles of `local_gather` after its start (`isa.md` §3.25, Q5): an index moves `size` elements at
+/// `((28 + 4 size) / (4 size)) / min(4 / element bytes, size)` cycles each.
+fn local_gather(program: &Program, inst: &Inst) -> u64 {
+    let (Some(Arg::Int(size)), Some(dst)) = (
+        operand(inst, "num_elem_per_idx"),
+        operand_view(program, inst, "dst"),
+    ) else {
+        return 0;
+    };
+    let size = u64::try_from(size).unwrap_or(1).max(1);
+    let at_once = (4 / u64::from(dst.dtype.size())).min(size);
+    (dst.free_count() * (28 + 4 * size)).div_ceil(4 * size * at_once)
 }
 
 /// Cycles of an instruction whose reads do not compete: the slowest of its tiles.

@@ -45,6 +45,8 @@ ids! {
     ViewId;
     /// An interned affine pattern.
     PatternId;
+    /// An interned mask of a shuffle.
+    ShuffleId;
     /// An instruction, numbered in program order.
     InstId;
     /// A source position with the calls and loops around it.
@@ -335,6 +337,27 @@ impl fmt::Debug for View {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern(pub Vec<Dim>);
 
+/// The mask of `nc_stream_shuffle`: for each lane of a quadrant the lane it takes its elements from, or [`Shuffle::KEEP`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shuffle(pub [u8; Shuffle::LANES]);
+
+impl Shuffle {
+    /// Lanes of a quadrant of the Vector engine.
+    pub const LANES: usize = 32;
+    /// The lane keeps what it has.
+    pub const KEEP: u8 = 255;
+
+    /// Makes a mask of one entry per lane: a lane's number or [`Shuffle::KEEP`].
+    pub fn new(entries: &[i64]) -> Option<Shuffle> {
+        let entries: [i64; Shuffle::LANES] = entries.try_into().ok()?;
+        let is_lane = |it: i64| (0..Shuffle::LANES as i64).contains(&it) || it == i64::from(Shuffle::KEEP);
+        entries
+            .iter()
+            .all(|&it| is_lane(it))
+            .then(|| Shuffle(entries.map(|it| it as u8)))
+    }
+}
+
 /// Where an instruction or a buffer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
@@ -372,10 +395,16 @@ impl Inst {
         operands.filter_map(|(operand, arg)| {
             let Arg::View(id) = *arg else { return None };
             let tile = operand.kind.tile().expect("only tile operands hold views");
-            // A matmul that overwrites keeps nothing of what it finds.
+            // A matmul that overwrites keeps nothing of what it finds, nor does a shuffle that fills every lane.
+            let keeps_nothing = |it: &Arg| {
+                matches!(
+                    it,
+                    Arg::Accumulate(Accumulate::Overwrite) | Arg::Shuffle(_, false)
+                )
+            };
             let overwrites = tile.access == Access::ReadWrite
-                && self.op == Op::NcMatmul
-                && self.args.contains(&Arg::Accumulate(Accumulate::Overwrite));
+                && matches!(self.op, Op::NcMatmul | Op::NcStreamShuffle)
+                && self.args.iter().any(keeps_nothing);
             Some((if overwrites { Access::Write } else { tile.access }, id))
         })
     }
@@ -398,6 +427,7 @@ pub struct Program {
     views: Vec<View>,
     view_ids: FxHashMap<View, ViewId>,
     patterns: Vec<Pattern>,
+    shuffles: Vec<Shuffle>,
     pub insts: Vec<Inst>,
     pub registers: Vec<Register>,
     /// Loops that the device runs, in order of their beginnings, outer ones first.
@@ -421,6 +451,7 @@ impl Program {
             views: Vec::new(),
             view_ids: FxHashMap::default(),
             patterns: Vec::new(),
+            shuffles: Vec::new(),
             insts: Vec::new(),
             registers: Vec::new(),
             loops: Vec::new(),
@@ -455,6 +486,16 @@ impl Program {
             self.patterns.push(pattern);
             self.patterns.len() - 1
         }))
+    }
+
+    /// Interns the mask of a shuffle; programs have few of them.
+    pub fn add_shuffle(&mut self, shuffle: Shuffle) -> Arg {
+        let known = self.shuffles.iter().position(|it| *it == shuffle);
+        let id = ShuffleId::new(known.unwrap_or_else(|| {
+            self.shuffles.push(shuffle);
+            self.shuffles.len() - 1
+        }));
+        Arg::Shuffle(id, shuffle.0.contains(&Shuffle::KEEP))
     }
 
     pub fn add_loc(&mut self, loc: Loc) -> LocId {
@@ -532,6 +573,7 @@ indexed! {
     BufferId buffers Buffer;
     ViewId views View;
     PatternId patterns Pattern;
+    ShuffleId shuffles Shuffle;
     InstId insts Inst;
     LocId locs Loc;
     RegisterId registers Register;

@@ -87,7 +87,7 @@ pub struct Row {
     pub engines: &'static [Engine],
     pub unit: Unit,
     pub since: Generation,
-    /// Operands in call order; `dst` is always the first.
+    /// Operands in call order; `dst` is the first, where there is one.
     pub operands: &'static [Operand],
     /// Keywords of the call that are no operands of the instruction: they are checked and resolved when it is made.
     pub call_only: &'static [&'static str],
@@ -148,6 +148,8 @@ pub enum Kind {
     /// A register or a number.
     RegisterOrInt,
     OobMode,
+    /// For each lane of a quadrant, the lane it takes its elements from.
+    Shuffle,
 }
 
 /// What a view operand may be.
@@ -177,6 +179,19 @@ pub enum DtypeSet {
     /// u8, u16, u32.
     Unsigned,
     Int,
+    Float,
+    /// What streams through an accumulator: all but tf32 and 32-bit integers.
+    Streamed,
+    /// Integers of 8 and 16 bits.
+    Predicate,
+    U16,
+    U32,
+    /// Where positions in a row are written to.
+    Position,
+    /// Segment numbers.
+    Segment,
+    /// Any type of 32 bits.
+    Word,
 }
 
 impl DtypeSet {
@@ -188,6 +203,14 @@ impl DtypeSet {
             DtypeSet::Matmul => dtype.is_float() && dtype != Dtype::F8e3m4,
             DtypeSet::Unsigned => matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::U32),
             DtypeSet::Int => dtype.is_int(),
+            DtypeSet::Float => dtype.is_float(),
+            DtypeSet::Streamed => !matches!(dtype, Dtype::Tf32 | Dtype::I32 | Dtype::U32),
+            DtypeSet::Predicate => dtype.is_int() && dtype.size() < 4,
+            DtypeSet::U16 => dtype == Dtype::U16,
+            DtypeSet::U32 => dtype == Dtype::U32,
+            DtypeSet::Position => matches!(dtype, Dtype::U16 | Dtype::U32),
+            DtypeSet::Segment => matches!(dtype, Dtype::F32 | Dtype::I32),
+            DtypeSet::Word => dtype.size() == 4,
         }
     }
 
@@ -200,6 +223,14 @@ impl DtypeSet {
             DtypeSet::Matmul => "float32, tfloat32, bfloat16, float16, float8_e4m3 or float8_e5m2",
             DtypeSet::Unsigned => "uint8, uint16 or uint32",
             DtypeSet::Int => "an integer dtype",
+            DtypeSet::Float => "a float dtype",
+            DtypeSet::Streamed => "any dtype but tfloat32, int32 and uint32",
+            DtypeSet::Predicate => "int8, uint8, int16 or uint16",
+            DtypeSet::U16 => "uint16",
+            DtypeSet::U32 => "uint32",
+            DtypeSet::Position => "uint16 or uint32",
+            DtypeSet::Segment => "float32 or int32",
+            DtypeSet::Word => "a dtype of 32 bits",
         }
     }
 }
@@ -218,18 +249,38 @@ pub enum AluSet {
     Comparison,
     /// What the Scalar engine's accumulator can do on v2: `add`.
     Add,
+    /// Two operands, arithmetic, what the Vector engine computes in one step.
+    Recurrence,
+    /// The same with one or two operands.
+    Numeric,
+    /// What the Vector engine's accumulator can do with a row.
+    Accumulator,
+    /// What it can do element by element.
+    Cumulative,
+    Maximum,
+    /// What `tensor_partition_reduce` can do.
+    Partitions,
 }
 
 impl AluSet {
     pub fn contains(self, op: AluOp) -> bool {
+        use AluOp::{Add, Average, BitwiseAnd, BitwiseOr, Maximum, Minimum, Multiply, Subtract};
         let facts = op.facts();
+        let is_elementwise = op != Average;
+        let is_arithmetic = is_elementwise && facts.class == AluClass::Arithmetic;
         match self {
-            AluSet::Binary => !facts.unary,
-            AluSet::Arithmetic => !facts.unary && facts.class == AluClass::Arithmetic,
-            AluSet::Any => true,
+            AluSet::Binary => is_elementwise && !facts.unary,
+            AluSet::Arithmetic => is_arithmetic && !facts.unary,
+            AluSet::Any => is_elementwise,
             AluSet::Reduction => facts.reduces,
             AluSet::Comparison => facts.compares,
-            AluSet::Add => op == AluOp::Add,
+            AluSet::Add => op == Add,
+            AluSet::Recurrence => is_arithmetic && !facts.unary && !facts.gpsimd_only && !facts.emulated,
+            AluSet::Numeric => is_arithmetic && !facts.gpsimd_only && !facts.emulated,
+            AluSet::Accumulator => matches!(op, Add | Multiply | Maximum | Minimum),
+            AluSet::Cumulative => matches!(op, Add | Subtract | Multiply | Maximum | Minimum),
+            AluSet::Maximum => op == Maximum,
+            AluSet::Partitions => matches!(op, Add | Average | Maximum | BitwiseOr | BitwiseAnd),
         }
     }
 }
@@ -267,6 +318,36 @@ pub enum Rule {
     GpsimdNoPsum,
     /// The operand (by position) has one element.
     OneElement(usize),
+    /// Every tile and column has `dst`'s partition count.
+    SamePartitions,
+    /// The two operands (by position) have equally many elements per partition.
+    SameFree(usize, usize),
+    /// The operand has so many elements per partition.
+    FreeCount(usize, u64),
+    /// The operand has at least and at most so many elements per partition.
+    FreeRange(usize, u64, u64),
+    /// The operand's elements per partition are a multiple.
+    FreeMultiple(usize, u64),
+    /// The first operand has so many times the elements per partition of the second.
+    FreeTimes(usize, usize, u64),
+    /// The operand has so many partitions.
+    Partitions(usize, u32),
+    /// The operand's partitions are a multiple.
+    PartitionMultiple(usize, u32),
+    /// The reduce commands the instruction has.
+    ReduceCommands(&'static [ReduceCmd]),
+    /// The operand stands with `load_reduce`, and only with it.
+    LoadReduce(usize),
+    /// The operand is a flag that the hardware does not have.
+    NotReversed(usize),
+    /// A bit operator needs integers throughout.
+    BitsNeedIntegers,
+    /// Integer data has an f32 probability.
+    DropoutProbability,
+    /// Lanes named by the mask exist in src.
+    StreamShuffle,
+    /// Sizes of `local_gather`: elements an index, indices a GpSimd core, and what they make.
+    LocalGather,
 }
 
 /// How long the executing engine is busy. Formulas are in `isa.md` §3.1 and `timing.md` §1.2; `cost.rs` evaluates them.
@@ -296,6 +377,24 @@ pub enum Cost {
     DmaTranspose,
     /// An instruction of the sequencers.
     Register,
+    /// The DMA model at half rate, with the bytes of all sources.
+    DmaCompute,
+    /// `Elementwise`, plus one interval when the accumulator is loaded first.
+    Cumulative,
+    /// Two streams that always take turns.
+    Scan,
+    /// `TwoStreams`, plus one interval when the accumulator is read.
+    SelectReduce(usize, usize),
+    /// A GpSimd kernel with so many cycles an element.
+    GpsimdTimes(u64),
+    /// 13 cycles a triple.
+    Aggregate,
+    /// A GpSimd kernel whose cycles an element depend on how much an index moves.
+    LocalGather,
+    /// A GpSimd kernel that is started again for every 512 elements, with eight cycles an element.
+    Gather,
+    /// One initiation interval.
+    Interval,
 }
 
 /// How well a figure is known. The share of modelled time that rests on guesses is printed with every result.
@@ -327,6 +426,8 @@ pub enum Arg {
     Accumulate(Accumulate),
     Register(crate::ir::RegisterId),
     OobMode(OobMode),
+    /// The mask, and whether some lane keeps what it has.
+    Shuffle(crate::ir::ShuffleId, bool),
 }
 
 /// What happens to a transfer whose dynamic address leaves its tensor.
@@ -368,6 +469,12 @@ pub const REDUCE_CMDS: &[(ReduceCmd, &str)] = &[
     (ReduceCmd::LoadReduce, "load_reduce"),
 ];
 
+impl ReduceCmd {
+    pub fn name(self) -> &'static str {
+        REDUCE_CMDS[self as usize].1
+    }
+}
+
 /// The most operands a row has.
 pub const MAX_ARGS: usize = 10;
 
@@ -389,6 +496,11 @@ impl Op {
 }
 
 impl Row {
+    /// Whether the first operand is what the instruction writes: one that only changes an engine's state has no `dst`.
+    pub fn has_dst(&self) -> bool {
+        self.operands[0].name == "dst"
+    }
+
     /// Position of an operand by name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.operands.iter().position(|it| it.name == name)
@@ -416,7 +528,8 @@ mod tests {
         for (idx, it) in ROWS.iter().enumerate() {
             assert_eq!(it.op as usize, idx, "{}", it.name);
             assert!(it.operands.len() <= MAX_ARGS, "{}", it.name);
-            assert_eq!(it.operands[0].name, "dst", "{}", it.name);
+            let reads = it.operands[0].kind.tile().is_some_and(|it| it.access == Access::Read);
+            assert_eq!(it.has_dst(), !reads, "{}", it.name);
         }
         assert!(ALU_OPS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));
         assert!(ACT_FNS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));

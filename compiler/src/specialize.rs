@@ -28,6 +28,7 @@ mod host_bridge;
 mod tensor;
 mod layout;
 mod bind;
+mod compute;
 mod language;
 mod dynamic;
 mod create;

@@ -73,6 +73,11 @@ pub struct Timing {
     /// A sequencer's access to one element in SBUF and in HBM: assumed to be that of an access and of a DMA (`isa.md` §3.34).
     pub register_sbuf_cycles: u64,
     pub register_hbm_cycles: u64,
+    /// Cycles of one triple of `bn_aggr` (ISA26).
+    pub aggregate_cycles: u64,
+    /// `nc_n_gather`: elements between two starts of its kernel (ISA), and cycles of one, which are assumed.
+    pub gather_group: u64,
+    pub gather_cycles: u64,
     /// A port runs at half rate when the innermost stride is above this many bytes (ARCH, Q1).
     pub full_rate_stride_bytes: u64,
     /// Thousandths of a cycle per element of a two-stream f32 instruction: measured 2.02.
@@ -106,6 +111,8 @@ pub struct Timing {
     pub dma_sbuf_write_ps: u64,
     pub dma_hbm_write_ps: u64,
     pub dma_semaphore_write_ps: u64,
+    /// How many times the bytes a transfer takes that also computes (ARCH4: half the rate of a copy).
+    pub dma_compute_factor: u64,
     /// Sustained rate of one DMA engine in bytes per microsecond.
     pub dma_bytes_per_us: u64,
     /// Partitions whose rows share one descriptor.
@@ -133,6 +140,9 @@ const TIMING_V2: Timing = Timing {
     register_sbuf_cycles: 64,
     register_hbm_cycles: 1820,
     gpsimd_function_factor: 4,
+    aggregate_cycles: 13,
+    gather_group: 512,
+    gather_cycles: 8,
     full_rate_stride_bytes: 16,
     two_stream_millicycles: 2020,
     access_gap_cycles: [0, 97, 115, 115, 0],
@@ -154,6 +164,7 @@ const TIMING_V2: Timing = Timing {
     dma_sbuf_write_ps: 95_000,
     dma_hbm_write_ps: 340_000,
     dma_semaphore_write_ps: 88_000,
+    dma_compute_factor: 2,
     dma_bytes_per_us: 17_000,
     dma_descriptor_partitions: 4,
     dma_row_min_ps: 7_000,

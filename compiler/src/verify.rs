@@ -30,7 +30,14 @@
 //! - `PatternCount`: one to four pairs whose counts multiply to dst's elements per partition.
 //! - `AluClasses`: bit operators want integers throughout and the Vector engine, and do not mix with arithmetic; operators
 //!   of GpSimd want GpSimd; a unary operator has no operand, every other one has.
-//! - `NoBiasWithReciprocal`, `ActivationReduce`, `MemsetValue`, `GpsimdNoPsum`: as their names say.
+//! - `SamePartitions`, `SameFree`, `FreeCount`, `FreeRange`, `FreeMultiple`, `FreeTimes`, `Partitions`, `PartitionMultiple`:
+//!   sizes of one operand, or of one against another.
+//! - `ReduceCommands`, `LoadReduce`: what the row does with its engine's accumulator; the operand that is loaded comes with
+//!   the command.
+//! - `StreamShuffle`: lanes that the mask names are lanes of src. `LocalGather`: 1, 2, … 32 elements an index, at most 4096
+//!   indices a GpSimd core, and dst has room for exactly what they move.
+//! - `NoBiasWithReciprocal`, `ActivationReduce`, `MemsetValue`, `GpsimdNoPsum`, `NotReversed`, `BitsNeedIntegers`,
+//!   `DropoutProbability`: as their names say.
 //!
 //! **After placing**: regions have their buffers' sizes and lie inside their memories, aligned; a matmul's destination
 //! lies in one bank, its operands on the partitions of its PE tile.
@@ -190,6 +197,7 @@ fn check_operand(case: &mut Case, position: usize) {
         | (Kind::Pattern, Arg::Pattern(_))
         | (Kind::Axes, Arg::Axes(_))
         | (Kind::Pair, Arg::Pair(..))
+        | (Kind::Shuffle, Arg::Shuffle(..))
         | (Kind::Accumulate, Arg::Accumulate(_))
         | (Kind::Register | Kind::RegisterOrInt, Arg::Register(_))
         | (Kind::RegisterOrInt, Arg::Int(_))

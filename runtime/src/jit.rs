@@ -230,6 +230,7 @@ impl Compiled {
                 Call::Bulk(it) => it.run(base),
                 Call::Product(it) => it.run(self.kernels, &layout, base),
                 Call::Identity(it) => it.run(self.kernels, &layout, base),
+                Call::Tile(it) => it.run(self.kernels, base),
                 Call::Rows(it) => {
                     return it
                         .run(memory, registers)
@@ -290,6 +291,10 @@ impl Compiled {
                     Call::Identity(it)
                 }
                 Call::Rows(it) => Call::Rows(it.clone()),
+                Call::Tile(_) => {
+                    self.run_call(memory, registers, id, call)?;
+                    continue;
+                }
                 Call::Register(it) => {
                     let mut it = *it;
                     if let RegisterCall::Load { at, .. } | RegisterCall::Store { at, .. } = &mut it {

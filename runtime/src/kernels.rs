@@ -12,11 +12,23 @@ mod rows;
 mod matrix;
 mod plane;
 mod moves;
+mod field;
+mod accumulate;
+mod search;
+mod statistics;
+mod gather;
+mod random;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use accumulate::{Cumulate, Scan, Start, TakeIn};
+pub use field::{Field, Scalar, TileKernel};
+pub use gather::{Gather, SharedGather, ShuffleRows};
 pub use moves::{RowMove, Side};
 pub use plane::{Bulk, Identity, MatrixProduct, Plane};
+pub use random::{Drop, Seed, Words};
+pub use search::{Bounds, Find, Largest, Replace};
+pub use statistics::{Aggregate, FoldBytes, FoldRows, Triples};
 
 use lanes::One;
 use matrix::{Product, Rows};
@@ -217,7 +229,7 @@ macro_rules! level {
                 narrow: table!(narrow: 1 2),
                 function: table!(function: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
                 outside: table!(outside: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
-                reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27),
+                reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28),
                 rsqrt,
                 binary: [power, modulo, fmod],
                 clear_lanes,

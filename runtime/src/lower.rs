@@ -19,9 +19,11 @@ mod matrix;
 mod nest;
 mod reduce;
 mod row;
+mod accumulate;
+mod tile;
 
 use crate::access::{Access, Axis, Movement};
-use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove};
+use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove, TileKernel};
 use crate::memory::{Layout, counts, padded};
 use crate::reference::permute;
 use crate::reference::rounding::{self, Rounding};
@@ -70,6 +72,8 @@ pub enum Call {
     Product(Box<MatrixProduct>),
     Identity(Box<Identity>),
     Rows(Box<RowMove>),
+    /// A kernel whose tiles are never moved: those of dynamic operands are in the stage window.
+    Tile(Box<dyn TileKernel>),
     /// Sets a register.
     Register(RegisterCall),
 }
@@ -204,6 +208,24 @@ impl<'a> Lowering<'a> {
             Op::Reciprocal => self.reciprocal(args),
             Op::AffineSelect => self.affine_select(args),
             Op::TensorCopyPredicated => self.copy_predicated(args),
+            Op::TensorScalarReduce => self.tensor_scalar_reduce(args),
+            Op::TensorScalarCumulative => self.tensor_scalar_cumulative(args),
+            Op::TensorTensorScan => self.tensor_tensor_scan(args),
+            Op::TensorPartitionReduce => self.partition_reduce(args),
+            Op::SelectReduce => self.select_reduce(args),
+            Op::SequenceBounds => self.sequence_bounds(args),
+            Op::BnStats => self.bn_stats(args),
+            Op::BnAggr => self.bn_aggr(args),
+            Op::Max8 => self.max8(args),
+            Op::NcFindIndex8 => self.find_index8(args),
+            Op::NcMatchReplace8 => self.match_replace8(args),
+            Op::NcStreamShuffle => self.stream_shuffle(args),
+            Op::LocalGather => self.local_gather(args),
+            Op::NcNGather => self.n_gather(args),
+            Op::Dropout => self.dropout(args),
+            Op::Rng => self.rng(args),
+            Op::SetRngSeed => self.set_rng_seed(args),
+            Op::DmaCompute => self.dma_compute(args),
         }
     }
 
@@ -293,10 +315,24 @@ impl<'a> Lowering<'a> {
         if dst.dtype == src.dtype {
             return self.move_elements(dst, src);
         }
-        let Some(loops) = nest::refine(&[&dst.axes, &src.axes]) else {
-            // A contiguous tile shares loops with any shape.
+        self.cast_apart(dst, src);
+    }
+
+    /// dst = src through f32, also between equal dtypes, for views that share no byte, or all of them.
+    fn cast_apart(&mut self, dst: &Access, src: &Access) {
+        self.flat(dst, [src], map::Body::Cast);
+    }
+
+    /// An element-wise body over tiles of any memory, partitions being an axis like the others. Views share no byte with
+    /// dst, or all of them.
+    fn flat<const N: usize>(&mut self, dst: &Access, sources: [&Access; N], body: map::Body) {
+        let mut axes = vec![&dst.axes[..]];
+        axes.extend(sources.iter().map(|it| &it.axes[..]));
+        let Some(loops) = nest::refine(&axes) else {
+            // Contiguous tiles share loops with any shape.
+            let packed = sources.map(|it| self.staged_copy(it, StagedRows::Packed));
             let middle = self.stage(dst.dtype, dst.axes.iter().map(|it| it.count), StagedRows::Packed);
-            self.convert_apart(&middle, src);
+            self.flat(&middle, packed.each_ref(), body);
             return self.move_elements(dst, &middle);
         };
         let key = self.random.filter(|_| rounding::applies(dst.dtype));
@@ -305,14 +341,18 @@ impl<'a> Lowering<'a> {
             loops,
             dst: dst.dtype,
             dst_pitch: 0,
-            sources: vec![map::Source::Tile {
-                dtype: src.dtype,
-                pitch: 0,
-            }],
-            body: map::Body::Cast,
+            sources: sources
+                .iter()
+                .map(|it| map::Source::Tile {
+                    dtype: it.dtype,
+                    pitch: 0,
+                })
+                .collect(),
+            body,
             is_random: key.is_some(),
         };
-        let mut args = vec![dst.address(), src.address()];
+        let mut args = vec![dst.address()];
+        args.extend(sources.iter().map(|it| it.address()));
         args.extend(key);
         self.code(Class::Map(map), &args);
     }

@@ -32,6 +32,10 @@ pub struct Layout {
     pub row_pitch: u64,
     /// One f32 register per partition, of the Scalar engine.
     pub accumulators: u64,
+    /// One f32 register per partition, of the Vector engine.
+    pub vector_accumulators: u64,
+    /// One word of state per partition, of the Vector engine's random numbers; 0 is the state before any seed.
+    pub generators: u64,
     /// One 64-bit counter per instruction whose function has a bounded range.
     pub counters: u64,
     pub n_counters: u64,
@@ -72,7 +76,9 @@ impl Layout {
         let psum_pitch = padded(u64::from(target.psum_partition_bytes));
         let rows = EDGE_GUARD;
         let accumulators = next_window(rows + SCRATCH_ROWS * row_pitch);
-        let counters = next_window(accumulators + partitions * 4);
+        let vector_accumulators = accumulators + partitions * 4;
+        let generators = vector_accumulators + partitions * 4;
+        let counters = next_window(generators + partitions * 4);
         let n_counters = program.insts.iter().filter(|it| counts(it)).count() as u64;
         let sbuf = next_window(counters + n_counters * 8);
         let psum = next_window(sbuf + partitions * sbuf_pitch);
@@ -91,6 +97,8 @@ impl Layout {
             rows,
             row_pitch,
             accumulators,
+            vector_accumulators,
+            generators,
             counters,
             n_counters,
             sbuf,
@@ -142,7 +150,7 @@ impl Memory {
         let partitions = layout.partitions;
         let windows = vec![
             (layout.rows, layout.rows + SCRATCH_ROWS * layout.row_pitch),
-            (layout.accumulators, layout.accumulators + partitions * 4),
+            (layout.accumulators, layout.generators + partitions * 4),
             (layout.counters, layout.counters + layout.n_counters * 8),
             (layout.sbuf, layout.sbuf + partitions * layout.sbuf_pitch),
             (layout.psum, layout.psum + partitions * layout.psum_pitch),

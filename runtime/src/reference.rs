@@ -11,6 +11,11 @@ mod elementwise;
 mod scalar;
 mod matrix;
 mod dynamic;
+mod accumulate;
+mod search;
+mod statistics;
+mod gather;
+mod random;
 
 use crate::access::Access;
 use crate::fault::Fault;
@@ -135,6 +140,24 @@ fn execute_static(core: &mut Core, inst: &Inst, first: &[FirstWrite]) {
         }
         Op::AffineSelect => elementwise::affine_select(core, args),
         Op::TensorCopyPredicated => elementwise::copy_predicated(core, args),
+        Op::TensorScalarReduce => accumulate::tensor_scalar_reduce(core, args),
+        Op::TensorScalarCumulative => accumulate::tensor_scalar_cumulative(core, args),
+        Op::TensorTensorScan => accumulate::tensor_tensor_scan(core, args),
+        Op::SelectReduce => accumulate::select_reduce(core, args),
+        Op::TensorPartitionReduce => statistics::partition_reduce(core, args),
+        Op::BnStats => statistics::bn_stats(core, args),
+        Op::BnAggr => statistics::bn_aggr(core, args),
+        Op::SequenceBounds => search::sequence_bounds(core, args),
+        Op::Max8 => search::max8(core, args),
+        Op::NcFindIndex8 => search::find_index8(core, args),
+        Op::NcMatchReplace8 => search::match_replace8(core, args),
+        Op::NcStreamShuffle => gather::stream_shuffle(core, args),
+        Op::LocalGather => gather::local_gather(core, args),
+        Op::NcNGather => gather::n_gather(core, args),
+        Op::Dropout => random::dropout(core, args),
+        Op::Rng => random::rng(core, args),
+        Op::SetRngSeed => random::set_seed(core, args),
+        Op::DmaCompute => dma_compute(core, inst),
     }
 }
 
@@ -256,6 +279,18 @@ fn dma_transpose(core: &mut Core, args: &Args) {
         .map(|it| core.memory.word(it, size))
         .collect();
     core.write(&args[0], raw);
+}
+
+/// dst = the sum of the sources in f32, from the left.
+fn dma_compute(core: &mut Core, inst: &Inst) {
+    let sources: Vec<Tile> = inst.args[1..]
+        .iter()
+        .filter(|it| matches!(it, Arg::View(_)))
+        .map(|it| core.tile(it))
+        .collect();
+    let (first, rest) = sources.split_first().expect("the first source is required");
+    let sum = |idx: usize| rest.iter().fold(first.value(idx), |sum, it| sum + it.value(idx));
+    core.write_values(&inst.args[0], (0..first.raw.len()).map(sum));
 }
 
 /// Puts the axes of a DMA transpose's source in the destination's order.

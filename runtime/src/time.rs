@@ -136,6 +136,10 @@ fn plan_of(inst: &Inst, world: World) -> plan::Plan {
     let (dst, src) = (view(0), view(1));
     let element_bytes = u64::from(world.program[src].dtype.size());
     let element_rows = (inst.op.row().cost == Cost::DmaTranspose).then_some(element_bytes);
+    if inst.op.row().cost == Cost::DmaCompute {
+        let sources = inst.views().skip(1).map(|(_, id)| world.views.get(id));
+        return plan::compute(world.views.get(dst), sources, world.target);
+    }
     plan::plan(
         world.views.get(dst),
         world.views.get(src),

@@ -20,3 +20,5 @@ mod recorded;
 mod rounding;
 #[path = "exec/random.rs"]
 mod random;
+#[path = "exec/streams.rs"]
+mod streams;

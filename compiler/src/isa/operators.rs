@@ -76,6 +76,8 @@ alu_ops! {
     BitwiseXor   "bitwise_xor"   &[],        Bits,       false, true,  false, false;
     ShiftLeft    "left_shift"    &[],        Bits,       false, false, false, false;
     ShiftRight   "right_shift"   &[],        Bits,       false, false, false, false;
+    // Of `tensor_partition_reduce` only: a sum divided by the number of partitions.
+    Average      "average"       &[],        Arithmetic, false, false, false, true;
 }
 
 impl AluOp {

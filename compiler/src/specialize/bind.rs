@@ -10,7 +10,7 @@ use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
 use super::{Evaluator, LIMITS, Warning, library};
 use crate::dtype::Dtype;
-use crate::ir::{Dim, Inst, InstId, Pattern, Role, View};
+use crate::ir::{Dim, Inst, InstId, Pattern, Role, Shuffle, View};
 use crate::isa::{
     Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row, Unit,
 };
@@ -19,6 +19,9 @@ use std::rc::Rc;
 
 impl Evaluator<'_> {
     pub fn call_instruction(&mut self, op: Op, args: CallArgs) -> Result<Value> {
+        if op == Op::DmaCompute {
+            return self.call_dma_compute(args);
+        }
         let span = args.span;
         let row = op.row();
         if row.unit == Unit::Sequencer {
@@ -135,6 +138,12 @@ impl Evaluator<'_> {
                     AluSet::Arithmetic => "use an arithmetic op of two operands, e.g. nl.add",
                     AluSet::Binary => "use an op of two operands, e.g. nl.add",
                     AluSet::Any => "use an op of nki.language, e.g. nl.add",
+                    AluSet::Recurrence => "use an arithmetic op of two operands that the Vector engine has, e.g. nl.add",
+                    AluSet::Numeric => "use an arithmetic op, e.g. nl.add",
+                    AluSet::Accumulator => "use nl.add, nl.multiply, nl.maximum or nl.minimum",
+                    AluSet::Cumulative => "use nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum",
+                    AluSet::Maximum => "select_reduce keeps a maximum only: nl.maximum",
+                    AluSet::Partitions => "use nl.add, nl.average, nl.maximum, nl.bitwise_or or nl.bitwise_and",
                 };
                 let mut error = wrong("an ALU op of this instruction", Some(help.to_string()));
                 if let (Mistake::WrongOperand { given, .. }, Some(name)) = (&mut error.mistake, library::operator_name(value)) {
@@ -190,6 +199,10 @@ impl Evaluator<'_> {
                 None => Err(wrong("a nisa.oob_mode", None)),
             },
             Kind::Register | Kind::RegisterOrInt => unreachable!("instructions of registers are bound elsewhere"),
+            Kind::Shuffle => match Shuffle::new(&int_list(value, "the mask", span)?) {
+                Some(it) => Ok(self.program.add_shuffle(it)),
+                None => Err(wrong("32 lanes from 0 to 31, or 255 for a lane that stays", None)),
+            },
         }
     }
 
@@ -223,7 +236,11 @@ impl Evaluator<'_> {
                     let help = "slice the operands to the part that is meant";
                     return Err(Error::unsupported("a mask in this calling style", help, span));
                 }
-                ("priority", Value::None) => {}
+                ("priority" | "dst_idx", Value::None) => {}
+                ("dst_idx", _) => {
+                    let help = "find the positions with nc_find_index8 before replacing";
+                    return newer("`dst_idx`", "NeuronCore-v3", help);
+                }
                 ("priority", _) => return newer("`priority`", "NeuronCore-v4", "drop it"),
                 ("dge_mode", Value::Member(it)) if it.kind == "dge_mode" && it.name != "hwdge" => {}
                 ("dge_mode", Value::Member(it)) if it.kind == "dge_mode" => {

@@ -42,6 +42,11 @@ pub enum Mistake {
         name: &'static str,
     },
     TileAfterName,
+    /// An instruction with a destination that has none, or the reverse.
+    Destination {
+        op: &'static str,
+        takes: bool,
+    },
     TileCount {
         op: &'static str,
         takes: Vec<&'static str>,
@@ -180,6 +185,17 @@ impl Report for Error {
             )
             .at(span, "this tile")
             .help("write the tiles first, in the order of the instruction's row"),
+            Mistake::Destination { op, takes: true } => Diagnostic::error(
+                "missing-operand",
+                format!("`{op}` writes a tile, and none stands before it"),
+            )
+            .at(span, "no destination")
+            .help("write `%dst <- ` first"),
+            Mistake::Destination { op, takes: false } => {
+                Diagnostic::error("misplaced-operand", format!("`{op}` writes no tile"))
+                    .at(span, "a destination")
+                    .help("write the tile it reads behind it, without the arrow")
+            }
             Mistake::TileCount { op, takes, found } => {
                 let takes = match takes.as_slice() {
                     [] => "none".to_owned(),

@@ -10,7 +10,7 @@ use super::error::{Mistake, Noun};
 use super::print::is_positional;
 use super::syntax::{At, IndexText, InstLine, Item, Named, OperandText, Term, Value, ViewText};
 use super::window;
-use crate::ir::{Dim, Dynamic, Index, Inst, Name, Pattern};
+use crate::ir::{Dim, Dynamic, Index, Inst, Name, Pattern, Shuffle};
 use crate::isa::{ActFn, AluOp, Arg, Kind, MAX_ARGS, OOB_MODES, Op, Operand, REDUCE_CMDS, ROWS, Row};
 use std::ops::Range;
 
@@ -86,10 +86,33 @@ pub fn instruction(builder: &mut Builder, range: &Range<usize>, line: InstLine) 
     let row = op.row();
     let mut args = [Arg::Absent; MAX_ARGS];
     let n_errors = builder.errors.len();
-    if let Some(dst) = place(builder, row.operands[0].kind, &line.dst.range, &line.dst.value) {
-        args[0] = dst;
+    match (&line.dst, row.has_dst()) {
+        (Some(dst), true) => {
+            args[0] = place(builder, row.operands[0].kind, &dst.range, &dst.value).unwrap_or(Arg::Absent);
+        }
+        (None, false) => {}
+        (Some(_), false) => {
+            builder.report(
+                range.clone(),
+                Mistake::Destination {
+                    op: row.name,
+                    takes: false,
+                },
+            );
+            return None;
+        }
+        (None, true) => {
+            builder.report(
+                range.clone(),
+                Mistake::Destination {
+                    op: row.name,
+                    takes: true,
+                },
+            );
+            return None;
+        }
     }
-    let mut tiles: Vec<usize> = (1..row.operands.len())
+    let mut tiles: Vec<usize> = (usize::from(row.has_dst())..row.operands.len())
         .filter(|&it| is_positional(&row.operands[it]))
         .collect();
     let n_tiles = line
@@ -145,7 +168,7 @@ fn named_operand(
     named: &Named,
     is_given: &mut [bool; MAX_ARGS],
 ) -> Option<(usize, Arg)> {
-    let by_name = |it: &&Operand| !is_positional(it) && it.name != row.operands[0].name;
+    let by_name = |it: &&Operand| !is_positional(it);
     let Some(position) = row
         .position(named.name.value)
         .filter(|&it| by_name(&&row.operands[it]))
@@ -204,6 +227,7 @@ fn value(builder: &mut Builder, operand: &'static Operand, value: &At<Value>) ->
         Kind::Pattern => pattern(builder, &value.value),
         Kind::Axes => axes(&value.value),
         Kind::Pair => pair(&value.value),
+        Kind::Shuffle => shuffle(builder, &value.value),
     };
     if arg.is_none() && builder.errors.len() == n_errors {
         let (operand, takes) = (operand.name, takes(operand.kind));
@@ -230,6 +254,7 @@ fn takes(kind: Kind) -> &'static str {
         Kind::Register => "a register",
         Kind::RegisterOrInt => "a register or an integer within 32 bits",
         Kind::OobMode => "`error` or `skip`",
+        Kind::Shuffle => "32 lanes from 0 to 31, or 255 to keep one, like `(1, 0, 255, …)`",
     }
 }
 
@@ -331,6 +356,13 @@ fn dynamic(builder: &mut Builder, text: &At<IndexText>) -> Option<Dynamic> {
         }
     };
     Some(Dynamic { index, stride, count })
+}
+
+fn shuffle(builder: &mut Builder, value: &Value) -> Option<Arg> {
+    let Value::Tuple(items) = value else { return None };
+    let entries: Vec<i64> = items.iter().map(|it| it.value).collect();
+    let mask = Shuffle::new(&entries)?;
+    Some(builder.program.add_shuffle(mask))
 }
 
 /// The view that a text stands for, interned.

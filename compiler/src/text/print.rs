@@ -296,9 +296,13 @@ fn push_span(out: &mut String, sources: &Sources, span: Span) {
 
 fn push_inst(out: &mut String, program: &Program, inst: &Inst) {
     let row = inst.op.row();
-    push_arg(out, program, &inst.args[0]);
-    push!(out, " <- {}", row.name);
-    let operands = || row.operands.iter().zip(&inst.args).skip(1);
+    let n_dst = usize::from(row.has_dst());
+    if row.has_dst() {
+        push_arg(out, program, &inst.args[0]);
+        out.push_str(" <- ");
+    }
+    out.push_str(row.name);
+    let operands = || row.operands.iter().zip(&inst.args).skip(n_dst);
     let mut separator = " ";
     for (_, arg) in operands().filter(|(operand, _)| is_positional(operand)) {
         out.push_str(separator);
@@ -339,6 +343,11 @@ fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
         Arg::Pattern(id) => push_pattern(out, &program[*id].0),
         Arg::Axes(bits) => push_axes(out, *bits),
         Arg::Pair(first, second) => push!(out, "({first}, {second})"),
+        Arg::Shuffle(id, _) => {
+            out.push('(');
+            push_list(out, program[*id].0.iter(), |out, it| push!(out, "{it}"));
+            out.push(')');
+        }
         Arg::Accumulate(accumulate) => {
             let known = ACCUMULATES.iter().find(|it| it.0 == *accumulate);
             out.push_str(known.expect("the table lists every way to accumulate").1);

@@ -114,7 +114,8 @@ pub struct ResultText<'t> {
 
 #[derive(Debug)]
 pub struct InstLine<'t> {
-    pub dst: At<ViewText<'t>>,
+    /// Left out by instructions that only change an engine's state.
+    pub dst: Option<At<ViewText<'t>>>,
     pub op: At<&'t str>,
     pub operands: Vec<At<OperandText<'t>>>,
     pub engine: Option<At<&'t str>>,

@@ -8,6 +8,7 @@ mod array;
 mod operand;
 mod operator;
 mod region;
+mod size;
 mod view;
 
 pub use agreement::{AgreementMistake, CountOf};
@@ -15,6 +16,7 @@ pub use array::{ArrayMistake, PeSide};
 pub use operand::OperandMistake;
 pub use operator::OperatorMistake;
 pub use region::{RegionAxis, RegionMistake};
+pub use size::SizeMistake;
 pub use view::{Axis, IndexMistake, ViewMistake};
 
 use crate::diagnostic::{Diagnostic, Report};
@@ -88,6 +90,8 @@ groups! {
     Array ArrayMistake;
     /// Operators, patterns and immediates.
     Operator OperatorMistake;
+    /// Sizes that one instruction asks for.
+    Size SizeMistake;
     /// Places of buffers.
     Region RegionMistake;
 }

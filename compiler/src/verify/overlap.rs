@@ -14,9 +14,13 @@ pub fn check(case: &mut Case) {
     let Arg::View(dst_id) = case.inst.args[0] else {
         return;
     };
+    if !case.row.has_dst() {
+        return;
+    }
     let dst = case.program[dst_id];
     let memory = case.program.memory(&dst);
-    let moves_freely = case.row.unit == Unit::Dma || case.inst.op == Op::NcTranspose;
+    let moves_freely = case.row.unit == Unit::Dma
+        || matches!(case.inst.op, Op::NcTranspose | Op::LocalGather | Op::NcNGather);
     if moves_freely || case.inst.op == Op::NcMatmul {
         // Rows with indices of their own stand at a stride of 0.
         let dims = &dst.dims()[usize::from(dst.has_row_indices())..];

@@ -4,6 +4,7 @@
 
 mod array;
 mod operator;
+mod size;
 
 pub use array::{MOVING, STATIONARY, TILE_POSITION};
 
@@ -29,6 +30,21 @@ pub fn check(case: &mut Case, rule: Rule) {
         Rule::MemsetValue => operator::memset_value(case),
         Rule::GpsimdNoPsum => gpsimd_no_psum(case),
         Rule::OneElement(position) => one_element(case, position),
+        Rule::SamePartitions => size::same_partitions(case),
+        Rule::SameFree(first, second) => size::same_free(case, first, second),
+        Rule::FreeCount(position, count) => size::free_count(case, position, count),
+        Rule::FreeRange(position, low, high) => size::free_range(case, position, low, high),
+        Rule::FreeMultiple(position, of) => size::free_multiple(case, position, of),
+        Rule::FreeTimes(first, second, times) => size::free_times(case, first, second, times),
+        Rule::Partitions(position, count) => size::partitions(case, position, count),
+        Rule::PartitionMultiple(position, of) => size::partition_multiple(case, position, of),
+        Rule::ReduceCommands(takes) => operator::reduce_commands(case, takes),
+        Rule::LoadReduce(position) => operator::load_reduce(case, position),
+        Rule::NotReversed(position) => operator::not_reversed(case, position),
+        Rule::BitsNeedIntegers => operator::bits_need_integers(case),
+        Rule::DropoutProbability => size::dropout_probability(case),
+        Rule::StreamShuffle => size::stream_shuffle(case),
+        Rule::LocalGather => size::local_gather(case),
     }
 }
 

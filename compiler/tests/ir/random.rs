@@ -7,7 +7,7 @@ use nk_compiler::dtype::DTYPES;
 use nk_compiler::ir::{
     Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, Loop, LoopKind,
     MAX_DIMS, Name, Pattern, Placement, Print, Program, Region, Register, RegisterId, Request, ResultValue,
-    Role, Schedule, Shape, Step, View,
+    Role, Schedule, Shape, Shuffle, Step, View,
 };
 use nk_compiler::isa::{
     ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, Memory, N_ENGINES,
@@ -250,6 +250,16 @@ fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {
         Kind::RegisterOrInt => Arg::Int(tape.number() as i32),
         Kind::OobMode => Arg::OobMode(tape.pick(OOB_MODES).0),
         Kind::Pair => Arg::Pair(tape.number() as u8, tape.number() as u8),
+        Kind::Shuffle => {
+            let lane = |tape: &mut Tape| {
+                if tape.flip() {
+                    Shuffle::KEEP
+                } else {
+                    tape.below(Shuffle::LANES as u32) as u8
+                }
+            };
+            program.add_shuffle(Shuffle(std::array::from_fn(|_| lane(tape))))
+        }
         Kind::Accumulate => {
             Arg::Accumulate(tape.pick(&[Accumulate::Overwrite, Accumulate::Add, Accumulate::Auto]))
         }

@@ -126,7 +126,8 @@ pub fn arithmetic(emitter: &mut Emitter, op: AluOp, x: Value, y: Value) -> Value
         | AluOp::BitwiseOr
         | AluOp::BitwiseXor
         | AluOp::ShiftLeft
-        | AluOp::ShiftRight => panic!("a verified instruction does not mix bit and arithmetic operators"),
+        | AluOp::ShiftRight
+        | AluOp::Average => panic!("a verified instruction does not mix bit and arithmetic operators"),
     }
 }
 

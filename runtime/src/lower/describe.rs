@@ -74,6 +74,8 @@ impl fmt::Display for Body {
             Body::Select { cmp, .. } => write!(f, "select {}", cmp.name()),
             Body::Predicated { reverse: false } => f.write_str("predicated"),
             Body::Predicated { reverse: true } => f.write_str("predicated reversed"),
+            Body::Choose { reverse: false } => f.write_str("choose"),
+            Body::Choose { reverse: true } => f.write_str("choose reversed"),
             Body::Function { function, register } => {
                 f.write_str(function.name())?;
                 let Some(register) = register else { return Ok(()) };

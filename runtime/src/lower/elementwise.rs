@@ -14,7 +14,7 @@ type Args = [Arg; MAX_ARGS];
 
 /// A source of an element-wise instruction.
 #[derive(Clone)]
-enum Operand {
+pub(super) enum Operand {
     Tile(Access),
     Column(Access),
     /// The bits of an f32, or raw.
@@ -26,14 +26,14 @@ enum Operand {
     },
 }
 
-fn alu_op(arg: &Arg) -> AluOp {
+pub(super) fn alu_op(arg: &Arg) -> AluOp {
     let Arg::Alu(op) = arg else {
         panic!("a verified operator is an operator")
     };
     *op
 }
 
-fn is_bits(op: AluOp) -> bool {
+pub(super) fn is_bits(op: AluOp) -> bool {
     op.facts().class == AluClass::Bits
 }
 
@@ -42,12 +42,12 @@ fn scalar(value: f32) -> Operand {
 }
 
 impl Lowering<'_> {
-    fn tile(&self, arg: &Arg) -> Operand {
+    pub(super) fn tile(&self, arg: &Arg) -> Operand {
         Operand::Tile(self.access(arg).clone())
     }
 
     /// A column or an immediate beside an operator.
-    fn column(&self, arg: &Arg, op: AluOp) -> Operand {
+    pub(super) fn column(&self, arg: &Arg, op: AluOp) -> Operand {
         match arg {
             Arg::View(_) => Operand::Column(self.access(arg).clone()),
             _ if is_bits(op) => Operand::Scalar(immediate_bits(arg)),
@@ -261,7 +261,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a call of an element-wise class.
-    fn map(&mut self, dst: &Access, mut sources: Vec<Operand>, body: Body, extra: &[u64]) {
+    pub(super) fn map(&mut self, dst: &Access, mut sources: Vec<Operand>, body: Body, extra: &[u64]) {
         for source in &mut sources {
             let copied = match source {
                 Operand::Tile(it) => it.overlaps(dst) && !it.same_elements(dst),

@@ -67,6 +67,8 @@ pub enum Body {
     Select { cmp: AluOp, raw: bool },
     /// dst = source 1 where source 0 is not zero (or is zero, reversed), else source 2, which is dst.
     Predicated { reverse: bool },
+    /// dst = source 1 where source 0 is not zero (or is zero, reversed), else source 2, all in f32.
+    Choose { reverse: bool },
     /// dst = f(source 0 * source 1 + source 2).
     ///
     /// If the function has a bounded range, the next argument is the offset of the counter of inputs outside of it. With a
@@ -109,9 +111,11 @@ enum Domain {
 impl Body {
     fn domain(&self) -> Domain {
         match self {
-            Body::Cast | Body::Arithmetic(_) | Body::Function { .. } | Body::Select { raw: false, .. } => {
-                Domain::Float
-            }
+            Body::Cast
+            | Body::Arithmetic(_)
+            | Body::Function { .. }
+            | Body::Choose { .. }
+            | Body::Select { raw: false, .. } => Domain::Float,
             Body::Bits { .. }
             | Body::Integer(_)
             | Body::Iota

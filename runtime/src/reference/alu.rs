@@ -47,7 +47,8 @@ pub fn arithmetic(op: AluOp, a: f32, b: f32) -> f32 {
         | AluOp::BitwiseOr
         | AluOp::BitwiseXor
         | AluOp::ShiftLeft
-        | AluOp::ShiftRight => panic!("a verified instruction does not mix bit and arithmetic operators"),
+        | AluOp::ShiftRight
+        | AluOp::Average => panic!("a verified instruction does not mix bit and arithmetic operators"),
     }
 }
 
@@ -99,7 +100,8 @@ pub fn bits(op: AluOp, a: u32, b: u32, width: u32) -> u32 {
         | AluOp::Reciprocal
         | AluOp::Divide
         | AluOp::Mod
-        | AluOp::Fmod => panic!("a verified instruction does not mix bit and arithmetic operators"),
+        | AluOp::Fmod
+        | AluOp::Average => panic!("a verified instruction does not mix bit and arithmetic operators"),
     };
     result & mask
 }

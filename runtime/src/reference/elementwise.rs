@@ -6,14 +6,14 @@ use super::{Args, Core, Operand, flag};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::isa::{AluClass, AluOp, Arg, Engine};
 
-fn alu_op(arg: &Arg) -> AluOp {
+pub fn alu_op(arg: &Arg) -> AluOp {
     let Arg::Alu(op) = arg else {
         panic!("a verified operator is an operator")
     };
     *op
 }
 
-fn is_bits(op: AluOp) -> bool {
+pub fn is_bits(op: AluOp) -> bool {
     op.facts().class == AluClass::Bits
 }
 
@@ -38,7 +38,7 @@ pub fn tensor_tensor(core: &mut Core, args: &Args, engine: Engine) {
 }
 
 /// The low bits of a word as an element; `bool` keeps one bit.
-fn store_bits(to: Dtype, word: u32) -> u32 {
+pub fn store_bits(to: Dtype, word: u32) -> u32 {
     word & alu::mask(alu::width(to))
 }
 

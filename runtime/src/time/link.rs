@@ -67,9 +67,21 @@ fn streams_output(inst: &Inst) -> bool {
         | Cost::TwoStreams(..)
         | Cost::Reciprocal
         | Cost::Gpsimd
-        | Cost::Memset => true,
-        Cost::Reduce | Cost::Matmul | Cost::Transpose | Cost::Dma | Cost::DmaTranspose | Cost::Register => {
-            false
-        }
+        | Cost::Memset
+        | Cost::Cumulative
+        | Cost::Scan
+        | Cost::SelectReduce(..) => true,
+        Cost::Reduce
+        | Cost::Matmul
+        | Cost::Transpose
+        | Cost::Dma
+        | Cost::DmaTranspose
+        | Cost::DmaCompute
+        | Cost::GpsimdTimes(_)
+        | Cost::Aggregate
+        | Cost::LocalGather
+        | Cost::Gather
+        | Cost::Register
+        | Cost::Interval => false,
     }
 }

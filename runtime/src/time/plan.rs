@@ -74,6 +74,28 @@ pub fn plan(dst: &ViewFacts, src: &ViewFacts, element_rows: Option<u64>, target:
     }
 }
 
+/// Cuts a transfer that adds up its sources: like a copy whose rows are as long as those of all sources together, moved at
+/// the lower rate of a transfer that computes.
+pub fn compute<'a>(dst: &ViewFacts, sources: impl Iterator<Item = &'a ViewFacts>, target: &Target) -> Plan {
+    let mut sources = sources.copied();
+    let mut all = sources.next().unwrap_or(*dst);
+    for source in sources {
+        all.bytes += source.bytes;
+        all.run_bytes += source.run_bytes;
+    }
+    let factor = target.timing.dma_compute_factor;
+    let slowed = |mut it: ViewFacts| {
+        it.bytes *= factor;
+        it.run_bytes *= factor;
+        it
+    };
+    let plan = plan(&slowed(*dst), &slowed(all), None, target);
+    Plan {
+        bytes: all.bytes.max(dst.bytes),
+        ..plan
+    }
+}
+
 /// Each engine serves a fixed group of partitions.
 fn by_partition(side: &ViewFacts, bytes: u64, row_bytes: u64, hbm_sides: u64, target: &Target) -> Vec<Share> {
     let group = target.partitions_per_dma_engine();

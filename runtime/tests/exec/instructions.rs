@@ -142,6 +142,31 @@ impl Generator<'_> {
                 let reverse = self.bool();
                 self.case.inst(op, engine, &[dst, src, predicate, reverse]);
             }
+            Op::TensorScalarReduce => self.tensor_scalar_reduce(engine, partitions, count),
+            Op::TensorScalarCumulative => self.tensor_scalar_cumulative(engine, partitions, count),
+            Op::TensorTensorScan => self.tensor_tensor_scan(engine, partitions, count),
+            Op::TensorPartitionReduce => self.partition_reduce(engine, partitions, count),
+            Op::SelectReduce => self.select_reduce(engine, partitions, count),
+            Op::SequenceBounds => self.sequence_bounds(engine, count),
+            Op::BnStats => self.statistics(op, engine, partitions, count.min(512), 6),
+            Op::BnAggr => self.statistics(op, engine, partitions, count.div_ceil(3) * 3, 2),
+            Op::Max8 => self.statistics(op, engine, partitions, count.max(8), 8),
+            Op::NcFindIndex8 | Op::NcMatchReplace8 => self.search(op, engine, partitions, count.max(8)),
+            Op::NcStreamShuffle => self.stream_shuffle(engine, count),
+            Op::LocalGather => self.local_gather(engine),
+            Op::NcNGather => self.n_gather(engine, partitions, count),
+            Op::Dropout => self.dropout(engine, partitions, count),
+            Op::Rng => {
+                let (dtype, memory) = (self.pick(INTS), self.on_chip());
+                let dst = self.tile(memory, dtype, partitions, count, false);
+                self.case.inst(op, engine, &[dst]);
+            }
+            Op::SetRngSeed => {
+                let dtype = self.pick(&[Dtype::I32, Dtype::U32, Dtype::F32]);
+                let seed = self.column(dtype, 1);
+                self.case.inst(op, engine, &[seed]);
+            }
+            Op::DmaCompute => self.dma_compute(engine, partitions, count),
         }
     }
 
@@ -258,10 +283,10 @@ impl Generator<'_> {
     }
 
     fn tensor_scalar(&mut self, engine: Engine, partitions: u32, count: u32) {
-        let op0 = self.alu(|_| true);
+        let op0 = self.alu(|it| AluSet::Any.contains(it));
         let class = op0.facts().class;
         let second = self.below(2) == 1;
-        let op1 = self.alu(|it| it.facts().class == class);
+        let op1 = self.alu(|it| AluSet::Any.contains(it) && it.facts().class == class);
         let (from, to) = (self.dtype_for(class), self.dtype_for(class));
         let data = self.tile(Memory::Sbuf, from, partitions, count, true);
         let operand0 = self.column_or_immediate(partitions, class);

@@ -171,5 +171,11 @@ fn operators(set: AluSet) -> &'static str {
         }
         AluSet::Comparison => "a comparison",
         AluSet::Add => "`add` on NeuronCore-v2",
+        AluSet::Recurrence => "an arithmetic operator of two inputs that the Vector engine has",
+        AluSet::Numeric => "an arithmetic operator that the Vector engine has",
+        AluSet::Accumulator => "add, multiply, maximum or minimum",
+        AluSet::Cumulative => "add, subtract, multiply, maximum or minimum",
+        AluSet::Maximum => "`maximum` on NeuronCore-v2",
+        AluSet::Partitions => "add, average, maximum, bitwise_or or bitwise_and",
     }
 }

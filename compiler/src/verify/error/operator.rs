@@ -1,8 +1,8 @@
 //! Operators, patterns and immediates.
 
-use super::{About, Words, plural, tuple, words};
+use super::{About, Words, alternatives, plural, tuple, words};
 use crate::dtype::Dtype;
-use crate::isa::Engine;
+use crate::isa::{Engine, ReduceCmd};
 
 /// Operators or immediates that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,14 @@ pub enum OperatorMistake {
     BiasWithReciprocal,
     ReduceNeedsOperator,
     ReduceCommand {
-        command: &'static str,
+        command: ReduceCmd,
+        takes: &'static [ReduceCmd],
     },
+    /// The accumulator is loaded from an operand, and only then the operand is given.
+    LoadReduce {
+        is_given: bool,
+    },
+    Reversed,
     MemsetValue {
         dtype: Dtype,
     },
@@ -62,6 +68,8 @@ impl OperatorMistake {
             OperatorMistake::BiasWithReciprocal => "bias-with-reciprocal",
             OperatorMistake::ReduceNeedsOperator => "reduce-needs-operator",
             OperatorMistake::ReduceCommand { .. } => "reduce-command",
+            OperatorMistake::LoadReduce { .. } => "reduce-init",
+            OperatorMistake::Reversed => "reverse-not-available",
             OperatorMistake::MemsetValue { .. } => "memset-value",
         }
     }
@@ -145,12 +153,35 @@ impl OperatorMistake {
                 format!("`{name}` without an operator"),
             )
             .help("add `reduce_op=nl.add`"),
-            OperatorMistake::ReduceCommand { command } => words(
-                format!("{op} has no reduce command `{command}`"),
-                format!("`{command}`"),
+            OperatorMistake::ReduceCommand { command, takes } => {
+                let command = command.name();
+                words(
+                    format!("{op} has no reduce command `{command}`"),
+                    format!("`{command}`"),
+                )
+                .rule("what an instruction can do with its engine's accumulator is fixed")
+                .help(format!("use {}", alternatives(takes.iter().map(|it| it.name()))))
+            }
+            OperatorMistake::LoadReduce { is_given: true } => words(
+                format!("{op} has `{name}`, but its reduce command does not load it"),
+                format!("`{name}` has no use"),
             )
-            .rule("the accumulator of the Scalar engine starts from zero or from what it holds")
-            .help("use reset, reduce or reset_reduce"),
+            .help(format!(
+                "add `reduce_cmd=nisa.reduce_cmd.load_reduce`, or leave `{name}` out"
+            )),
+            OperatorMistake::LoadReduce { is_given: false } => words(
+                format!("{op} loads its accumulator, but there is no `{name}`"),
+                format!("`{name}` is missing"),
+            )
+            .help(format!("add `{name}=…`, or use `reset_reduce`")),
+            OperatorMistake::Reversed => words(
+                format!("{op} cannot swap the sides of its operator"),
+                format!("`{name}` is set"),
+            )
+            .rule("the documentation names the flag and says that the hardware does not have it")
+            .help(format!(
+                "leave `{name}` out, and rewrite the operator: a - x is (x * -1) + a"
+            )),
             OperatorMistake::MemsetValue { dtype } => words(
                 format!("`{name}` of {op} is a float; dst is {}", dtype.nki_name()),
                 format!("a float into {}", dtype.nki_name()),

@@ -3,7 +3,7 @@
 use super::super::Case;
 use super::super::error::{OperandMistake, OperatorMistake, ViewMistake};
 use super::dst;
-use crate::isa::{Access, ActFn, AluClass, AluOp, Arg, Engine, Kind, REDUCE_CMDS, ReduceCmd};
+use crate::isa::{Access, ActFn, AluClass, AluOp, Arg, Engine, Kind, ReduceCmd};
 
 pub fn alu_classes(case: &mut Case) {
     let mut bits = None;
@@ -127,10 +127,6 @@ pub fn activation_reduce(case: &mut Case) {
     let has_operator = case.inst.args.iter().any(|it| matches!(it, Arg::Alu(_)));
     for position in 1..case.row.operands.len() {
         match (case.row.operands[position].kind, case.inst.args[position]) {
-            (Kind::ReduceCmd, Arg::ReduceCmd(ReduceCmd::LoadReduce)) => {
-                let command = REDUCE_CMDS[ReduceCmd::LoadReduce as usize].1;
-                case.report(position, OperatorMistake::ReduceCommand { command });
-            }
             (Kind::ReduceCmd, Arg::ReduceCmd(command)) if command != ReduceCmd::Idle && !has_operator => {
                 case.report(position, OperatorMistake::ReduceNeedsOperator);
             }
@@ -139,6 +135,41 @@ pub fn activation_reduce(case: &mut Case) {
             }
             _ => {}
         }
+    }
+}
+
+pub fn reduce_commands(case: &mut Case, takes: &'static [ReduceCmd]) {
+    for position in 1..case.row.operands.len() {
+        if let Arg::ReduceCmd(command) = case.inst.args[position]
+            && !takes.contains(&command)
+        {
+            case.report(position, OperatorMistake::ReduceCommand { command, takes });
+        }
+    }
+}
+
+/// The operand that loads the accumulator comes with the command that does it.
+pub fn load_reduce(case: &mut Case, position: usize) {
+    let loads = case.inst.args.contains(&Arg::ReduceCmd(ReduceCmd::LoadReduce));
+    let is_given = case.inst.args[position] != Arg::Absent;
+    if loads != is_given {
+        case.report(position, OperatorMistake::LoadReduce { is_given });
+    }
+}
+
+pub fn not_reversed(case: &mut Case, position: usize) {
+    if case.inst.args[position] == Arg::Bool(true) {
+        case.report(position, OperatorMistake::Reversed);
+    }
+}
+
+pub fn bits_need_integers(case: &mut Case) {
+    let bits = case.inst.args.iter().find_map(|it| match it {
+        Arg::Alu(op) if op.facts().class == AluClass::Bits => Some(op.name()),
+        _ => None,
+    });
+    if let Some(operator) = bits {
+        integers_throughout(case, operator);
     }
 }
 

@@ -83,6 +83,17 @@ impl Map {
                 let mask = emitter.b.ins().icmp(condition, values[0], zero);
                 emitter.select(mask, values[1], values[2])
             }
+            Body::Choose { reverse } => {
+                let zero = emitter.float(0.0);
+                // A predicate is an integer, so it is never NaN.
+                let condition = if *reverse {
+                    FloatCC::Equal
+                } else {
+                    FloatCC::NotEqual
+                };
+                let mask = emitter.b.ins().fcmp(condition, values[0], zero);
+                emitter.select(mask, values[1], values[2])
+            }
             Body::Function { .. } => panic!("functions have row kernels"),
         }
     }
