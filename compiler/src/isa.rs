@@ -6,6 +6,8 @@
 
 pub mod operators;
 pub mod table;
+pub mod newer;
+pub mod manual;
 
 use crate::dtype::Dtype;
 
@@ -76,6 +78,16 @@ pub enum Generation {
     V2,
     V3,
     V4,
+}
+
+impl Generation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Generation::V2 => "NeuronCore-v2",
+            Generation::V3 => "NeuronCore-v3",
+            Generation::V4 => "NeuronCore-v4",
+        }
+    }
 }
 
 /// One row of the instruction table.

@@ -11,6 +11,7 @@ use super::value::Value;
 use super::{Evaluator, LIMITS, Warning, library};
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, InstId, Pattern, Role, Shuffle, View};
+use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
 use crate::isa::{
     Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row, Unit,
 };
@@ -131,6 +132,13 @@ impl Evaluator<'_> {
             },
             Kind::Scalar => immediate(value).ok_or_else(|| wrong("a number", None)),
             Kind::Alu(set) => alu(value, *set).ok_or_else(|| {
+                let newer = library::operator_name(value)
+                    .and_then(|name| NEWER_OPERATORS.iter().find(|it| it.0 == name));
+                if let Some((name, since)) = newer {
+                    let (what, since) = (format!("nl.{name} as an operator of {}", row.name), since.name());
+                    let help = "use an operator that `nk isa` lists for it, or nisa.activation".to_string();
+                    return Error::new(Mistake::NewerOnly { what, since, help }, span);
+                }
                 let help = match set {
                     AluSet::Add => "the Scalar engine of NeuronCore-v2 adds only: op nl.add",
                     AluSet::Comparison => "use nl.equal, nl.not_equal, nl.less, nl.less_equal, nl.greater or nl.greater_equal",
@@ -316,14 +324,13 @@ impl Evaluator<'_> {
                 ),
             };
             let what = format!("{} on the {} engine", row.name, engine.name());
-            return Err(Error::new(
-                Mistake::NewerOnly {
-                    what,
-                    since: "another NeuronCore",
-                    help,
-                },
-                span,
-            ));
+            let since = match (op, engine) {
+                (Op::TensorCopy | Op::TensorScalar, Engine::Scalar) | (Op::Rng, Engine::Gpsimd) => {
+                    "NeuronCore-v3"
+                }
+                _ => "another NeuronCore",
+            };
+            return Err(Error::new(Mistake::NewerOnly { what, since, help }, span));
         }
         Ok(self.default_engine(op, args, span))
     }
@@ -450,6 +457,9 @@ fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
             given[at] = Some(value);
         } else if row.call_only.contains(&&*name) || matches!(&*name, "name" | "mask" | "dtype") {
             extra.push((name, value));
+        } else if let Some((what, help)) = REMOVED.iter().find(|it| it.0 == &*name) {
+            let what = format!("`{what}`, which later releases of NKI removed");
+            return Err(Error::unsupported(&what, help, span));
         } else {
             let known = row
                 .operands

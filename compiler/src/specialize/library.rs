@@ -9,6 +9,7 @@ use super::value::{Member, Module, REGIONS, Value};
 use super::{Evaluator, host_bridge, language};
 use crate::dtype::{DTYPES, Dtype, newer_generation};
 use crate::host::{self, HOST_DTYPES};
+use crate::isa::newer::{NEWER, REMOVED};
 use crate::isa::{ACT_FNS, ALU_OPS, ENGINES, OOB_MODES, Op, REDUCE_CMDS, ROWS};
 use crate::source::Span;
 use std::rc::Rc;
@@ -65,22 +66,6 @@ enumerations! {
     nc_version { gen2 2, gen3 3, gen4 4 }
     dma_engine { dma 1, gpsimd_dma 2 }
 }
-
-/// Instructions that NeuronCore-v2 does not have, with the generation that does.
-const NEWER: &[(&str, &str)] = &[
-    ("activate2", "NeuronCore-v4"),
-    ("core_barrier", "NeuronCore-v3"),
-    ("exponential", "NeuronCore-v4"),
-    ("nc_matmul_mx", "NeuronCore-v4"),
-    ("nonzero_with_count", "NeuronCore-v3"),
-    ("quantize_mx", "NeuronCore-v4"),
-    ("rand2", "NeuronCore-v4"),
-    ("rand_get_state", "NeuronCore-v3"),
-    ("rand_set_state", "NeuronCore-v3"),
-    ("range_select", "NeuronCore-v3"),
-    ("sendrecv", "NeuronCore-v3"),
-    ("topk", "NeuronCore-v3"),
-];
 
 fn enum_member(kind: &str, name: &str) -> Option<Value> {
     let members = ENUMERATIONS.iter().find(|it| it.0 == kind)?.1;
@@ -233,16 +218,19 @@ fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
     {
         return Ok(Value::library("nisa", name));
     }
-    if let Some((what, since)) = NEWER.iter().find(|it| it.0 == &**name) {
-        let help = "use the instructions that `nk isa` lists".to_string();
+    if let Some(newer) = NEWER.iter().find(|it| it.name == &**name) {
         return Err(Error::new(
             Mistake::NewerOnly {
-                what: format!("nisa.{what}"),
-                since,
-                help,
+                what: format!("nisa.{}", newer.name),
+                since: newer.since.name(),
+                help: newer.instead.to_string(),
             },
             span,
         ));
+    }
+    if let Some((what, help)) = REMOVED.iter().find(|it| it.0 == &**name) {
+        let what = format!("nisa.{what}, which later releases of NKI removed");
+        return Err(Error::unsupported(&what, help, span));
     }
     let known = ROWS
         .iter()

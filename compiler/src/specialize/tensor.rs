@@ -26,6 +26,7 @@ const METHODS: &[&str] = &[
     "expand_dim",
     "flatten_dims",
     "get_pattern",
+    "indirect",
     "is_contiguous",
     "is_indirect",
     "permute",
@@ -232,6 +233,11 @@ impl Evaluator<'_> {
                 layout::reinterpret(tensor, self.dtype_of(&required(dtype), span)?, span)?
             }
             "ap" => self.access_pattern(tensor, args)?,
+            "indirect" => {
+                let (what, since) = ("`.indirect()`".to_string(), "NeuronCore-v4");
+                let help = "use nisa.nc_n_gather, or an indirect dma_copy".to_string();
+                return Err(Error::new(Mistake::NewerOnly { what, since, help }, span));
+            }
             "get_pattern" => {
                 let pair = |stride: i64, count: u32| {
                     Value::list(vec![Value::Int(stride), Value::Int(i64::from(count))])

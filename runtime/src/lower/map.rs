@@ -137,7 +137,11 @@ impl Body {
     pub fn rounds(&self) -> bool {
         matches!(
             self,
-            Body::Cast | Body::Arithmetic(_) | Body::Function { .. } | Body::Select { raw: false, .. }
+            Body::Cast
+                | Body::Arithmetic(_)
+                | Body::Function { .. }
+                | Body::Choose { .. }
+                | Body::Select { raw: false, .. }
         )
     }
 

@@ -168,7 +168,10 @@ impl ArrayMistake {
             }
             ArrayMistake::PeTileSize { size, legal } => {
                 words(format!("a side of the PE tile is {size}"), format!("a side of {size}"))
-                    .rule(format!("a side is {}", alternatives(legal.iter())))
+                    .rule(format!(
+                        "a side is {}; sides of 32 came with NeuronCore-v3",
+                        alternatives(legal.iter())
+                    ))
             }
             ArrayMistake::PeTilePosition { position, size, limit } => words(
                 format!("the PE tile starts at {position} with a side of {size}"),

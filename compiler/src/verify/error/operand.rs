@@ -59,7 +59,7 @@ impl OperandMistake {
         match self {
             OperandMistake::Unsupported { since, target } => {
                 words(format!("{target} has no {op}"), "this instruction")
-                    .rule(format!("{op} came with {}", generation(*since)))
+                    .rule(format!("{op} came with {}", since.name()))
             }
             OperandMistake::WrongEngine { engine, takes } => words(
                 format!(
@@ -96,7 +96,13 @@ impl OperandMistake {
             )
             .help(format!(
                 "convert it with a copy into another tile, or change the dtype of `{name}`"
-            )),
+            ))
+            .rule(match (op, name) {
+                ("nc_matmul", "dst") => {
+                    "PSUM adds up in float32; a bfloat16 destination came with NeuronCore-v4"
+                }
+                _ => "each engine takes the dtypes that its instruction lists",
+            }),
             OperandMistake::WrongOperator { operator, takes } => words(
                 format!(
                     "`{name}` of {op} cannot be `{operator}`; it takes {}",
@@ -151,14 +157,6 @@ fn wrong_memory(about: &About, memory: Memory, takes: &[Memory]) -> Words {
     words(message, format!("`{name}` is in {}", memory.name()))
         .rule(rule)
         .help(help)
-}
-
-fn generation(generation: Generation) -> &'static str {
-    match generation {
-        Generation::V2 => "NeuronCore-v2",
-        Generation::V3 => "NeuronCore-v3",
-        Generation::V4 => "NeuronCore-v4",
-    }
 }
 
 fn operators(set: AluSet) -> &'static str {

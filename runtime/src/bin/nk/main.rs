@@ -9,6 +9,7 @@ mod check;
 mod compile;
 mod run;
 mod memory;
+mod isa;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Format};
@@ -40,6 +41,8 @@ enum Verb {
     Run(run::RunArgs),
     /// Show SBUF and PSUM over the program: who lies where, and for how long.
     Memory(memory::MemoryArgs),
+    /// List the instructions, or describe one.
+    Isa(isa::IsaArgs),
 }
 
 /// How the command ends.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Verb::Compile(args) => args.source.timeout,
         Verb::Run(args) => args.source.timeout,
         Verb::Memory(args) => args.source.timeout,
+        Verb::Isa(_) => None,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
             Verb::Compile(args) => compile::compile(&args, console),
             Verb::Run(args) => run::run(&args, console),
             Verb::Memory(args) => memory::memory(&args, console),
+            Verb::Isa(args) => isa::isa(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);
