@@ -94,11 +94,11 @@ def indirection(x):
 
 @nki.jit
 def old_names(x):
-    nisa.builtin_custom_op("name", x)  # error: unsupported
+    nisa.builtin_custom_op("name", x)  # error: unsupported-syntax
 
 
 @nki.jit
 def old_keywords(x):
     tile = nl.load(x)
     dst = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.psum)
-    nisa.nc_matmul(dst, tile, tile, psum_accumulate_flag=3)  # error: unsupported
+    nisa.nc_matmul(dst, tile, tile, psum_accumulate_flag=3)  # error: unsupported-syntax

@@ -458,8 +458,8 @@ fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
         } else if row.call_only.contains(&&*name) || matches!(&*name, "name" | "mask" | "dtype") {
             extra.push((name, value));
         } else if let Some((what, help)) = REMOVED.iter().find(|it| it.0 == &*name) {
-            let what = format!("`{what}`, which later releases of NKI removed");
-            return Err(Error::unsupported(&what, help, span));
+            let help = format!("later releases of NKI removed it; {help}");
+            return Err(Error::unsupported(&format!("`{what}`"), &help, span));
         } else {
             let known = row
                 .operands

@@ -229,8 +229,8 @@ fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
         ));
     }
     if let Some((what, help)) = REMOVED.iter().find(|it| it.0 == &**name) {
-        let what = format!("nisa.{what}, which later releases of NKI removed");
-        return Err(Error::unsupported(&what, help, span));
+        let help = format!("later releases of NKI removed it; {help}");
+        return Err(Error::unsupported(&format!("nisa.{what}"), &help, span));
     }
     let known = ROWS
         .iter()

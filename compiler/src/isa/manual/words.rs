@@ -128,17 +128,19 @@ pub fn cost(row: &Row) -> String {
     };
     let clock = match row.unit {
         Unit::Dma => "",
-        Unit::Engine => " cycles of the engine",
+        Unit::Engine => "cycles of the engine: ",
     };
-    format!("{}{clock} [{basis}]", formula(row.cost))
+    format!("{clock}{} [{basis}]", formula(row))
 }
 
 /// N is the number of elements per partition.
-fn formula(cost: Cost) -> String {
+fn formula(row: &Row) -> String {
+    let name = |position: usize| row.operands[position].name;
     let two = |first: usize, second: usize| {
-        format!("max(64, 2 N), or max(64, N) with one of operands {first} and {second} in PSUM")
+        let (first, second) = (name(first), name(second));
+        format!("max(64, 2 N), or max(64, N) with one of {first} and {second} in PSUM")
     };
-    match cost {
+    match row.cost {
         Cost::Elementwise => "max(64, N)".into(),
         Cost::Activation => "max(64, N), + 64 with reduce_res".into(),
         Cost::ActivationReduce => "max(64, N) + 64".into(),
