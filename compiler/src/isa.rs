@@ -540,7 +540,10 @@ mod tests {
         for (idx, it) in ROWS.iter().enumerate() {
             assert_eq!(it.op as usize, idx, "{}", it.name);
             assert!(it.operands.len() <= MAX_ARGS, "{}", it.name);
-            let reads = it.operands[0].kind.tile().is_some_and(|it| it.access == Access::Read);
+            let reads = it.operands[0]
+                .kind
+                .tile()
+                .is_some_and(|it| it.access == Access::Read);
             assert_eq!(it.has_dst(), !reads, "{}", it.name);
         }
         assert!(ALU_OPS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));

@@ -49,6 +49,7 @@ pub fn entries() -> Vec<Entry> {
 fn engine(row: &Row) -> &'static str {
     match row.unit {
         Unit::Dma => "dma",
+        Unit::Sequencer => "sequencer",
         Unit::Engine => row.engines[0].name(),
     }
 }
@@ -98,6 +99,7 @@ fn row_page(row: &Row) -> String {
     line(&mut text, "");
     let engines = match row.unit {
         Unit::Dma => format!("dma, issued by {}", names(row.engines)),
+        Unit::Sequencer => "the sequencers of all queues".to_string(),
         Unit::Engine => names(row.engines),
     };
     line(&mut text, &format!("engine    {engines}"));
@@ -123,7 +125,9 @@ fn row_page(row: &Row) -> String {
     let example = example(row.op);
     line(&mut text, "\nexample");
     line(&mut text, &format!("  {}", example.inst));
-    line(&mut text, &format!("  {}", example.values));
+    if !example.values.is_empty() {
+        line(&mut text, &format!("  {}", example.values));
+    }
     line(&mut text, "\ncost");
     line(&mut text, &format!("  {}", words::cost(row)));
     text

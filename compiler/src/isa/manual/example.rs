@@ -4,7 +4,7 @@
 
 use crate::isa::Op;
 
-/// `%name:dtype=…` before the arrow are inputs, those behind it results. All lie on chip.
+/// `%name:dtype=…` before the arrow are inputs, those behind it results. All lie on chip. Instructions of registers have no values to show.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     pub op: Op,
@@ -53,6 +53,12 @@ examples! {
         "%x:f32=[[1, 2, 3], [4, 5, 6]] -> %y:f32=[[1, -9, -9], [4, 5, -9]]";
     TensorCopyPredicated "%y <- tensor_copy_predicated %m, src=%x"
         "%x:f32=[[1, 2, 3], [4, 5, 6]] %m:u8=[[1, 0, 1], [0, 2, 0]] %y:f32=[[0, 0, 0], [0, 0, 0]] -> %y:f32=[[1, 0, 3], [0, 5, 0]]";
+    RegisterMove "%r <- register_move src=5"
+        "";
+    RegisterLoad "%r <- register_load %x"
+        "";
+    RegisterStore "%x <- register_store %r"
+        "";
     TensorScalarReduce "%y <- tensor_scalar_reduce %x, op0=multiply, operand0=2, reduce_op=add, reduce_res=%s"
         "%x:f32=[[1, 2, 3], [4, 5, 6]] -> %y:f32=[[2, 4, 6], [8, 10, 12]] %s:f32=[[12], [30]]";
     TensorScalarCumulative "%y <- tensor_scalar_cumulative %x, op0=multiply, op1=add, imm0=1"

@@ -1,6 +1,8 @@
 //! Operands, limits and costs in words.
 
-use crate::isa::{Access, Accumulate, Arg, Basis, Cost, Kind, Operand, ReduceCmd, Row, Rule, Tile, Unit};
+use crate::isa::{
+    Access, Accumulate, Arg, Basis, Cost, Kind, OOB_MODES, Operand, ReduceCmd, Row, Rule, Tile, Unit,
+};
 
 /// A default as Python writes it.
 pub fn default(arg: Arg, kind: Kind) -> String {
@@ -16,10 +18,12 @@ pub fn default(arg: Arg, kind: Kind) -> String {
         Arg::ReduceCmd(cmd) => format!("nisa.reduce_cmd.{}", cmd.name()),
         Arg::Accumulate(Accumulate::Overwrite) => "False".to_string(),
         Arg::Accumulate(Accumulate::Add) => "True".to_string(),
+        Arg::OobMode(mode) => format!("nisa.oob_mode.{}", OOB_MODES[mode as usize].1),
         Arg::Pair(a, b) => format!("({a}, {b})"),
         Arg::Absent
         | Arg::View(_)
         | Arg::Pattern(_)
+        | Arg::Register(_)
         | Arg::Axes(_)
         | Arg::Accumulate(Accumulate::Auto)
         | Arg::Shuffle(..) => "None".to_string(),
@@ -52,6 +56,9 @@ pub fn operand(operand: &Operand) -> String {
         Kind::Axes => "the trailing free axes".to_string(),
         Kind::Pair => "two ints".to_string(),
         Kind::Accumulate => "None, True or False".to_string(),
+        Kind::Register => "register".to_string(),
+        Kind::RegisterOrInt => "register, or 32-bit int".to_string(),
+        Kind::OobMode => "nisa.oob_mode".to_string(),
         Kind::Shuffle => "32 lanes from 0 to 31, or 255".to_string(),
     };
     format!("{what}{is_optional}")
@@ -94,6 +101,7 @@ pub fn rule(rule: &Rule, row: &Row) -> Option<String> {
         Rule::ActivationReduce => "reduce_res and reduce_cmd need reduce_op".into(),
         Rule::MemsetValue => "an integer dst takes an integer value".into(),
         Rule::GpsimdNoPsum => "on the GpSimd engine all tiles are in SBUF".into(),
+        Rule::OneElement(at) => format!("{} has one element", name(at)),
         Rule::SamePartitions => "all tiles have the partitions of dst".into(),
         Rule::SameFree(a, b) => format!("{} and {} have equally many elements per partition", name(a), name(b)),
         Rule::FreeCount(at, count) => format!("{} has {count} elements per partition", name(at)),
@@ -128,6 +136,7 @@ pub fn cost(row: &Row) -> String {
     };
     let clock = match row.unit {
         Unit::Dma => "",
+        Unit::Sequencer => "cycles of the sequencer: ",
         Unit::Engine => "cycles of the engine: ",
     };
     format!("{clock}{} [{basis}]", formula(row))
@@ -163,6 +172,7 @@ fn formula(row: &Row) -> String {
             "150 + indices x E x ((28 + 4 E) / (4 E)) / min(4 / bytes, E) for E elements an index".into()
         }
         Cost::Gather => "150 ceil(N / 512) + 8 N".into(),
+        Cost::Register => "1; 64 with an element of SBUF, a DMA's latency with one of HBM".into(),
         Cost::Interval => "64".into(),
     }
 }
