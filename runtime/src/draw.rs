@@ -4,6 +4,10 @@
 //! to a file or a script.
 
 use crate::occupancy::{Occupancy, Tenant, Usage};
+use crate::profile::Profile;
+use nk_compiler::ir::{InstId, Program};
+use nk_compiler::isa::{ENGINES, Unit};
+use nk_compiler::text::print_inst;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1000.0;
@@ -134,4 +138,88 @@ fn tenant_box(out: &mut String, tenant: &Tenant, idx: usize, left: f64, right: f
         );
     }
     out.push_str("</g>\n");
+}
+
+/// Modelled time to the right, a row for each engine and one for transfers.
+pub fn timeline_svg(profile: &Profile, program: &Program) -> String {
+    const ROW: f64 = 34.0;
+    let total_ps = profile.trace.total_ps.max(1);
+    let x = |ps: u64| LEFT + WIDTH * ps as f64 / total_ps as f64;
+    let names: Vec<&str> = ENGINES.iter().map(|it| it.1).chain(["dma"]).collect();
+    let height = TOP + ROW * names.len() as f64 + 40.0;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        WIDTH + LEFT + 20.0
+    );
+    push!(
+        out,
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {:.3} us modelled</text>\n",
+        escaped(&profile.kernel),
+        escaped(profile.target.name),
+        total_ps as f64 / 1e6
+    );
+    for (row, name) in names.iter().enumerate() {
+        let y = TOP + ROW * row as f64;
+        push!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text><rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{WIDTH}\" height=\"{:.1}\" fill=\"#f4f4f4\"/>\n",
+            LEFT - 6.0,
+            y + 19.0,
+            ROW - 6.0
+        );
+    }
+    for step in 0..=10u64 {
+        let ps = total_ps / 10 * step;
+        push!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555\">{:.1} us</text>\n",
+            x(ps),
+            height - 16.0,
+            ps as f64 / 1e6
+        );
+    }
+    let mut bars: Vec<(usize, u64, u64, InstId)> = Vec::new();
+    for (id, inst) in program.iter() {
+        if inst.op.row().unit != Unit::Dma {
+            let event = profile.trace.event(id);
+            bars.push((inst.engine as usize, event.start_ps, event.free_ps, id));
+        }
+    }
+    let transfers = profile.trace.transfers.iter();
+    bars.extend(transfers.map(|it| (ENGINES.len(), it.first_ps, it.last_ps, it.inst)));
+    bars.sort_unstable_by_key(|it| (it.0, it.1));
+    // What is narrower than half a pixel joins the bar before it.
+    let mut joined: Vec<(usize, u64, u64, InstId, u64)> = Vec::new();
+    let half_pixel_ps = total_ps / (2 * WIDTH as u64);
+    for (row, start_ps, end_ps, id) in bars {
+        match joined.last_mut() {
+            Some(last) if last.0 == row && end_ps.saturating_sub(last.1) < half_pixel_ps => {
+                last.2 = last.2.max(end_ps);
+                last.4 += 1;
+            }
+            _ => joined.push((row, start_ps, end_ps, id, 1)),
+        }
+    }
+    for (row, start_ps, end_ps, id, count) in joined {
+        let inst = &program[id];
+        let hue = inst.op as usize * 67 % 360;
+        let more = if count > 1 {
+            format!(" and {} more", count - 1)
+        } else {
+            String::new()
+        };
+        push!(
+            out,
+            "<rect x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{:.1}\" fill=\"hsl({hue},60%,60%)\"><title>{}{more}\n{:.3} to {:.3} us</title></rect>\n",
+            x(start_ps),
+            TOP + ROW * row as f64 + 2.0,
+            (x(end_ps) - x(start_ps)).max(0.3),
+            ROW - 10.0,
+            escaped(&print_inst(program, inst)),
+            start_ps as f64 / 1e6,
+            end_ps as f64 / 1e6
+        );
+    }
+    out.push_str("</svg>\n");
+    out
 }

@@ -16,6 +16,7 @@ pub mod time;
 pub mod session;
 pub mod report;
 pub mod occupancy;
+pub mod profile;
 pub mod draw;
 
 pub use fault::{Fault, FaultReport};

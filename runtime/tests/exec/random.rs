@@ -74,7 +74,7 @@ fn check(choices: &[u32], n_insts: usize, seed: u32, rounding: Rounding) -> Resu
     prop_assume!(!generator.is_too_large);
     let mut case = generator.case;
     // In a third of the cases addresses depend on registers and tiles.
-    let tiles = if seed % 3 == 0 && case.first.ranges.is_empty() {
+    let tiles = if seed.is_multiple_of(3) && case.first.ranges.is_empty() {
         make_dynamic(&mut case, choices)
     } else {
         Vec::new()

@@ -10,6 +10,7 @@ mod compile;
 mod run;
 mod memory;
 mod isa;
+mod profile;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Format};
@@ -43,6 +44,8 @@ enum Verb {
     Memory(memory::MemoryArgs),
     /// List the instructions, or describe one.
     Isa(isa::IsaArgs),
+    /// Show the modelled time and why it is what it is.
+    Profile(profile::ProfileArgs),
 }
 
 /// How the command ends.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => args.source.timeout,
         Verb::Memory(args) => args.source.timeout,
         Verb::Isa(_) => None,
+        Verb::Profile(args) => args.source.timeout,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
             Verb::Run(args) => run::run(&args, console),
             Verb::Memory(args) => memory::memory(&args, console),
             Verb::Isa(args) => isa::isa(&args, console),
+            Verb::Profile(args) => profile::profile(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);

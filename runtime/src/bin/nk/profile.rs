@@ -1,0 +1,68 @@
+//! `nk profile`: the modelled time of a kernel, and why it is what it is.
+
+use crate::Exit;
+use crate::console::{Console, Format};
+use crate::options::{SourceArgs, usage};
+use nk_compiler::source::Sources;
+use nk_runtime::draw;
+use nk_runtime::profile::{self, Profile};
+use nk_runtime::session::{Failure, programs};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Write the timeline of the first kernel in Chrome's trace format, which Perfetto opens.
+    #[arg(long, value_name = "FILE.json")]
+    trace: Option<PathBuf>,
+    /// Write a picture of the timeline of the first kernel.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+pub fn profile(args: &ProfileArgs, console: Console) -> Exit {
+    let mut sources = Sources::new();
+    match show(args, console, &mut sources) {
+        Ok(()) => Exit::Clean,
+        Err(failure) => console.failure(&failure, &sources),
+    }
+}
+
+fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(), Failure> {
+    let session = args.source.open(sources)?;
+    let target = args.source.target()?;
+    let (mut texts, mut values): (Vec<String>, Vec<Value>) = Default::default();
+    for (number, job) in args.source.jobs(&session)?.iter().enumerate() {
+        // The programs of a grid are one kernel; the first stands for all.
+        let program_id = programs(&job.grid).swap_remove(0);
+        let compiled = session.compile(sources, job, &program_id)?;
+        console.printed(&compiled.printed);
+        console.diagnostics(&compiled.warnings, sources);
+        let profile = Profile::new(&compiled, target, sources);
+        if number == 0 {
+            if let Some(path) = &args.trace {
+                write(path, &profile::perfetto(&profile, &compiled.program, sources))?;
+            }
+            if let Some(path) = &args.svg {
+                write(path, &draw::timeline_svg(&profile, &compiled.program))?;
+            }
+        }
+        match console.format {
+            Format::Text => texts.push(profile::text(&profile, &compiled.program)),
+            Format::Json => values.push(profile::to_json(&profile)),
+        }
+    }
+    match console.format {
+        Format::Text => console.product(&texts.join("\n")),
+        Format::Json if values.len() == 1 => console.product(&format!("{}\n", values[0])),
+        Format::Json => console.product(&format!("{}\n", json!({ "kernels": values }))),
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = std::fs::write(path, text);
+    written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
+}

@@ -1,0 +1,372 @@
+//! Why a program takes as long as it does: the facts behind `nk profile`.
+//!
+//! Takes a compiled program and its modelled trace, gives sums per engine, per source line and along the critical path,
+//! and counters under neuron-profile's names. Runs no values. A loop of the device whose bounds are registers counts once,
+//! which the profile says.
+
+mod perfetto;
+mod text;
+
+pub use perfetto::perfetto;
+pub use text::{text, to_json};
+
+use crate::time::time;
+use crate::trace::{Bound, Totals, Trace};
+use nk_compiler::Compiled;
+use nk_compiler::ir::{Control, Frame, Inst, InstId, Loc, LoopKind, Node, Program, Step, View};
+use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
+use nk_compiler::source::Sources;
+use nk_compiler::spill::Spilled;
+use nk_compiler::target::Target;
+use rustc_hash::FxHashMap;
+
+/// A profile of one program on one core.
+#[derive(Debug)]
+pub struct Profile {
+    pub kernel: String,
+    pub target: &'static Target,
+    pub trace: Trace,
+    /// Sums over the whole execution.
+    pub totals: Totals,
+    /// Whether every trip count is known.
+    pub is_exact: bool,
+    pub n_insts: [u64; N_ENGINES],
+    /// The queue of each instruction.
+    pub queues: Vec<Engine>,
+    /// What the head of each queue waited for.
+    pub waits: [Waits; N_ENGINES],
+    pub transfers: Transfers,
+    /// Multiplications and additions of matmuls, and those of transposes on the PE array.
+    pub matmul_flops: u64,
+    pub transpose_flops: u64,
+    pub spilled: Spilled,
+    /// Source lines by the time that engines and transfers spend on them, longest first.
+    pub lines: Vec<LineTime>,
+    /// Source lines along the critical path, longest first; together they are the modelled time.
+    pub critical: Vec<LineTime>,
+}
+
+/// Time in which the next instruction of a queue could not start, by cause.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waits {
+    /// A semaphore of another engine.
+    pub engine_ps: u64,
+    /// A semaphore of a transfer.
+    pub dma_ps: u64,
+    /// What an instruction of its own queue writes.
+    pub dependence_ps: u64,
+    /// A memory port that another engine holds.
+    pub port_ps: u64,
+}
+
+/// What DMA moves.
+#[derive(Clone, Debug, Default)]
+pub struct Transfers {
+    pub count: u64,
+    pub bytes: u64,
+    /// Transfers by bytes of a contiguous row: below 512, 2 KiB, 8 KiB, and above.
+    pub by_row: [u64; 4],
+}
+
+/// Time of a source line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineTime {
+    /// `file:line`, or what there is instead.
+    pub place: String,
+    pub what: &'static str,
+    pub ps: u64,
+    pub count: u64,
+}
+
+impl Profile {
+    pub fn new(compiled: &Compiled, target: &'static Target, sources: &Sources) -> Profile {
+        let program = &compiled.program;
+        let trace = time(program, &compiled.placement, &compiled.schedule, target);
+        let control = program.control();
+        let (counts, is_exact) = trip_counts(program, &control);
+        let totals = trace.along(&control, &counts);
+        let mut profile = Profile {
+            kernel: program.name.clone(),
+            target,
+            totals,
+            is_exact,
+            n_insts: [0; N_ENGINES],
+            queues: program.insts.iter().map(|it| it.engine).collect(),
+            waits: waits(program, &trace),
+            transfers: Transfers::default(),
+            matmul_flops: 0,
+            transpose_flops: 0,
+            spilled: compiled.spilled,
+            lines: Vec::new(),
+            critical: Vec::new(),
+            trace,
+        };
+        for (steps, (queue, _)) in compiled.schedule.queues.iter().zip(ENGINES) {
+            for step in steps {
+                if let Step::Inst(id) = step {
+                    profile.queues[id.index()] = *queue;
+                }
+            }
+        }
+        for (segment, &count) in counts.iter().enumerate() {
+            for id in control.insts(segment) {
+                profile.count(program, &program[id], count);
+            }
+        }
+        profile.lines = lines(program, &profile.trace, sources);
+        profile.critical = critical(program, &profile.trace, sources);
+        profile
+    }
+
+    fn count(&mut self, program: &Program, inst: &Inst, count: u64) {
+        match inst.op.row().unit {
+            Unit::Engine | Unit::Sequencer => self.n_insts[inst.engine as usize] += count,
+            Unit::Dma => {
+                let (bytes, row) = moved(program, inst);
+                self.transfers.count += count;
+                self.transfers.bytes += bytes * count;
+                self.transfers.by_row[row_class(row)] += count;
+            }
+        }
+        let (matmul, transpose) = flops(program, inst);
+        self.matmul_flops += matmul * count;
+        self.transpose_flops += transpose * count;
+    }
+
+    pub fn traffic(&self, memory: Memory) -> crate::trace::Traffic {
+        self.totals.traffic[memory as usize]
+    }
+
+    pub fn hbm_bytes(&self) -> u64 {
+        let traffic = self.traffic(Memory::Hbm);
+        traffic.read + traffic.written
+    }
+
+    /// Floating-point operations a second that the PE array can do.
+    pub fn peak_flops(&self) -> f64 {
+        let mhz = f64::from(self.target.timing.clock_mhz[0]);
+        let side = f64::from(self.target.partitions);
+        2.0 * side * f64::from(self.target.stationary_max) * mhz * 1e6
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.totals.total_ps as f64 / 1e12
+    }
+
+    /// The share of the array's peak that matmuls reach.
+    pub fn mfu(&self) -> f64 {
+        share(self.matmul_flops as f64, self.peak_flops() * self.seconds())
+    }
+
+    /// The share of the core's HBM bandwidth that is used.
+    pub fn mbu(&self) -> f64 {
+        let rate = self.target.timing.hbm_core_bytes_per_us as f64 * 1e6;
+        share(self.hbm_bytes() as f64, rate * self.seconds())
+    }
+
+    /// Operations of matmuls per byte of HBM.
+    pub fn intensity(&self) -> f64 {
+        share(self.matmul_flops as f64, self.hbm_bytes() as f64)
+    }
+
+    /// The intensity from which the array, not HBM, is the limit.
+    pub fn ridge(&self) -> f64 {
+        self.peak_flops() / (self.target.timing.hbm_core_bytes_per_us as f64 * 1e6)
+    }
+
+    /// The engine, or `dma`, that is busy longest, and its share of the time.
+    pub fn bottleneck(&self) -> (&'static str, f64) {
+        let engines = ENGINES
+            .iter()
+            .map(|(engine, name)| (*name, self.totals.busy_ps[*engine as usize]));
+        let all = engines.chain([("dma", self.totals.dma_busy_ps)]);
+        let (name, busy) = all.max_by_key(|it| it.1).unwrap_or(("dma", 0));
+        (name, share(busy as f64, self.totals.total_ps as f64))
+    }
+}
+
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// How often each segment runs, and whether that is known: loops with bounds in registers count once.
+fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bool) {
+    fn walk(program: &Program, nodes: &[Node], count: u64, counts: &mut [u64]) -> bool {
+        let mut is_exact = true;
+        for node in nodes {
+            match node {
+                Node::Segment(number) => counts[*number] = count,
+                Node::Loop(number, body) => {
+                    let trips = known_trips(&program.loops[*number].kind);
+                    is_exact &= trips.is_some();
+                    is_exact &= walk(program, body, count * trips.unwrap_or(1), counts);
+                }
+            }
+        }
+        is_exact
+    }
+    let mut counts = vec![0; control.segments.len()];
+    let is_exact = walk(program, &control.nodes, 1, &mut counts);
+    (counts, is_exact)
+}
+
+fn known_trips(kind: &LoopKind) -> Option<u64> {
+    use nk_compiler::ir::Bound::Int;
+    match kind {
+        LoopKind::For {
+            lower: Int(lower),
+            upper: Int(upper),
+            step,
+            ..
+        } => {
+            let distance = i64::from(*upper) - i64::from(*lower);
+            Some(u64::try_from(distance).unwrap_or(0).div_ceil(u64::from(*step)))
+        }
+        LoopKind::For { .. } | LoopKind::While { .. } => None,
+    }
+}
+
+fn waits(program: &Program, trace: &Trace) -> [Waits; N_ENGINES] {
+    let mut waits = [Waits::default(); N_ENGINES];
+    for stall in &trace.stalls {
+        let waits = &mut waits[stall.engine as usize];
+        let ps = stall.end_ps - stall.start_ps;
+        match stall.bound {
+            Bound::Signal(by) if program[by].op.row().unit == Unit::Dma => waits.dma_ps += ps,
+            Bound::Signal(_) => waits.engine_ps += ps,
+            Bound::Dependence(_) => waits.dependence_ps += ps,
+            Bound::Port(_) => waits.port_ps += ps,
+            Bound::Start | Bound::Queue(_) => {}
+        }
+    }
+    waits
+}
+
+/// Bytes of a transfer, and of a row that is contiguous on both sides.
+fn moved(program: &Program, inst: &Inst) -> (u64, u64) {
+    let views = program.accesses(inst).take(2).map(|it| it.1);
+    let row = |view: &View| {
+        let skip = usize::from(program.memory(view).is_on_chip());
+        let mut run = 1u64;
+        for dim in view.dims()[skip..].iter().rev().filter(|it| it.count != 1) {
+            if i64::from(dim.stride) != run as i64 {
+                break;
+            }
+            run *= u64::from(dim.count);
+        }
+        run * u64::from(view.dtype.size())
+    };
+    views.fold((0, u64::MAX), |(bytes, least), view| {
+        let all = view.count() * u64::from(view.dtype.size());
+        (bytes.max(all), least.min(row(view)))
+    })
+}
+
+fn row_class(bytes: u64) -> usize {
+    match bytes {
+        0..512 => 0,
+        512..2048 => 1,
+        2048..8192 => 2,
+        _ => 3,
+    }
+}
+
+/// Operations of a matmul, and of a transpose on the PE array.
+fn flops(program: &Program, inst: &Inst) -> (u64, u64) {
+    let view = |idx: usize| match inst.args[idx] {
+        Arg::View(id) => Some(&program[id]),
+        _ => None,
+    };
+    match (inst.op, view(1), view(2)) {
+        (Op::NcMatmul, Some(stationary), Some(moving)) => {
+            let count = 2 * stationary.count() * moving.free_count();
+            if inst.args[5] == Arg::Bool(true) {
+                (0, count)
+            } else {
+                (count, 0)
+            }
+        }
+        (Op::NcTranspose, Some(data), _) if inst.engine == ENGINES[0].0 => {
+            (0, 2 * data.count() * u64::from(data.partitions()))
+        }
+        _ => (0, 0),
+    }
+}
+
+/// Where an instruction stands in the kernel's own file: where a helper is called, not inside it.
+fn place(program: &Program, sources: &Sources, inst: &Inst) -> String {
+    let Some(loc) = inst.loc else {
+        return "no source".to_string();
+    };
+    let mut shown: &Loc = &program[loc];
+    let mut at = shown.parent;
+    while let Some(id) = at {
+        let outer = &program[id];
+        if outer.frame == Frame::Call {
+            shown = outer;
+        }
+        at = outer.parent;
+    }
+    let (line, _) = sources.line_column(shown.span.file, shown.span.start);
+    format!("{}:{line}", sources.name_of(shown.span.file))
+}
+
+/// Sums by line and instruction, longest first.
+fn summed(times: impl Iterator<Item = (String, &'static str, u64)>) -> Vec<LineTime> {
+    let mut sums: FxHashMap<(String, &'static str), (u64, u64)> = FxHashMap::default();
+    for (place, what, ps) in times {
+        let sum = sums.entry((place, what)).or_default();
+        *sum = (sum.0 + ps, sum.1 + 1);
+    }
+    let mut lines: Vec<LineTime> = sums
+        .into_iter()
+        .map(|((place, what), (ps, count))| LineTime {
+            place,
+            what,
+            ps,
+            count,
+        })
+        .collect();
+    lines.sort_by(|a, b| (b.ps, &a.place, a.what).cmp(&(a.ps, &b.place, b.what)));
+    lines
+}
+
+fn lines(program: &Program, trace: &Trace, sources: &Sources) -> Vec<LineTime> {
+    let mut moving: FxHashMap<InstId, u64> = FxHashMap::default();
+    for it in &trace.transfers {
+        moving.insert(it.inst, it.last_ps.saturating_sub(it.first_ps));
+    }
+    summed(program.iter().map(|(id, inst)| {
+        let event = trace.event(id);
+        let own = event.free_ps.saturating_sub(event.start_ps);
+        let ps = moving.get(&id).copied().unwrap_or(own);
+        (place(program, sources, inst), inst.op.name(), ps)
+    }))
+}
+
+/// The path that ends last, followed back over what set each start.
+fn critical(program: &Program, trace: &Trace, sources: &Sources) -> Vec<LineTime> {
+    let last = (0..trace.events.len())
+        .map(InstId::new)
+        .max_by_key(|it| trace.event(*it).end_ps);
+    let Some(mut at) = last else {
+        return Vec::new();
+    };
+    let mut until_ps = trace.event(at).end_ps;
+    let mut steps = Vec::new();
+    loop {
+        let event = trace.event(at);
+        let from_ps = event.start_ps.min(until_ps);
+        let inst = &program[at];
+        steps.push((place(program, sources, inst), inst.op.name(), until_ps - from_ps));
+        until_ps = from_ps;
+        at = match event.bound {
+            Bound::Queue(by) | Bound::Signal(by) | Bound::Dependence(by) | Bound::Port(by) => by,
+            Bound::Start => break,
+        };
+        if steps.len() > trace.events.len() {
+            unreachable!("what sets a start lies before it");
+        }
+    }
+    summed(steps.into_iter())
+}
