@@ -15,6 +15,7 @@ pub mod trace;
 pub mod time;
 pub mod session;
 pub mod report;
+pub mod testing;
 pub mod occupancy;
 pub mod profile;
 pub mod draw;

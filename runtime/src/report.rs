@@ -83,7 +83,7 @@ fn number(value: f64) -> String {
     }
 }
 
-fn check_text(check: &NamedCheck) -> String {
+pub fn check_text(check: &NamedCheck) -> String {
     let names = format!("{} against {}", check.result, check.against);
     let found = match &check.check {
         Err(reason) => return format!("{names}: failed: {reason}"),

@@ -10,6 +10,7 @@ use nk_compiler::target::Target;
 use std::path::{Path, PathBuf};
 
 /// What holds for everything that is done with a file.
+#[derive(Clone)]
 pub struct Settings {
     pub target: &'static Target,
     /// Values for module-level constants and parameters with defaults.

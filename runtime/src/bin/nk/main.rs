@@ -11,6 +11,7 @@ mod run;
 mod memory;
 mod isa;
 mod profile;
+mod test;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Format};
@@ -46,6 +47,8 @@ enum Verb {
     Isa(isa::IsaArgs),
     /// Show the modelled time and why it is what it is.
     Profile(profile::ProfileArgs),
+    /// Run the directives of kernel files as tests.
+    Test(test::TestArgs),
 }
 
 /// How the command ends.
@@ -59,7 +62,7 @@ pub enum Exit {
 const BUG: u8 = 101;
 
 /// Deeply nested sources are walked recursively; this is room for every depth that the compiler accepts.
-const STACK_BYTES: usize = 256 << 20;
+pub const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Verb::Memory(args) => args.source.timeout,
         Verb::Isa(_) => None,
         Verb::Profile(args) => args.source.timeout,
+        Verb::Test(_) => None,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
             Verb::Memory(args) => memory::memory(&args, console),
             Verb::Isa(args) => isa::isa(&args, console),
             Verb::Profile(args) => profile::profile(&args, console),
+            Verb::Test(args) => test::test(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);
