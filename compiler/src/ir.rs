@@ -425,6 +425,8 @@ pub struct Program {
     pub target: &'static str,
     pub buffers: Vec<Buffer>,
     views: Vec<View>,
+    /// The number of views when the newest buffer was made: none of those before is of it.
+    n_views_before_buffer: usize,
     view_ids: FxHashMap<View, ViewId>,
     patterns: Vec<Pattern>,
     shuffles: Vec<Shuffle>,
@@ -449,6 +451,7 @@ impl Program {
             target,
             buffers: Vec::new(),
             views: Vec::new(),
+            n_views_before_buffer: 0,
             view_ids: FxHashMap::default(),
             patterns: Vec::new(),
             shuffles: Vec::new(),
@@ -466,6 +469,7 @@ impl Program {
 
     pub fn add_buffer(&mut self, buffer: Buffer) -> BufferId {
         self.buffers.push(buffer);
+        self.n_views_before_buffer = self.views.len();
         BufferId::new(self.buffers.len() - 1)
     }
 
@@ -477,6 +481,26 @@ impl Program {
             self.views.push(view);
             ViewId::new(self.views.len() - 1)
         })
+    }
+
+    /// Takes back the buffer made last and lets `view` stand wherever its view `id` stood; gives the id to use.
+    pub fn replace_last_buffer(&mut self, id: ViewId, view: View) -> ViewId {
+        self.buffers.pop();
+        let last = BufferId::new(self.buffers.len());
+        for slot in &mut self.views[self.n_views_before_buffer..] {
+            if slot.buffer == last {
+                self.view_ids.remove(slot);
+                *slot = view;
+            }
+        }
+        *self.view_ids.entry(view).or_insert(id)
+    }
+
+    /// Lets another view stand where only the instruction that is being made has named one; gives the id to use.
+    pub fn replace_view(&mut self, id: ViewId, view: View) -> ViewId {
+        self.view_ids.remove(&self.views[id.index()]);
+        self.views[id.index()] = view;
+        *self.view_ids.entry(view).or_insert(id)
     }
 
     /// Interns a pattern; programs have few of them.

@@ -24,11 +24,19 @@ mod sequence;
 mod method;
 mod operate;
 mod index;
+mod affine;
+mod mask;
+mod access;
 mod host_bridge;
 mod tensor;
 mod layout;
 mod bind;
 mod compute;
+mod restrict;
+mod functional;
+mod assign;
+mod blocks;
+mod classic;
 mod language;
 mod dynamic;
 mod create;
@@ -160,6 +168,8 @@ struct Evaluator<'a> {
     warned: FxHashSet<(Warning, Span)>,
     host: HostState,
     returned: Vec<Option<Rc<str>>>,
+    masking: restrict::Masking,
+    loops: classic::Loops,
 }
 
 impl<'a> Evaluator<'a> {
@@ -195,6 +205,8 @@ impl<'a> Evaluator<'a> {
             warned: FxHashSet::default(),
             host: HostState::default(),
             returned: Vec::new(),
+            masking: restrict::Masking::default(),
+            loops: classic::Loops::default(),
         }
     }
 

@@ -10,25 +10,31 @@ use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
 use super::{Evaluator, LIMITS, Warning, library};
 use crate::dtype::Dtype;
-use crate::ir::{Dim, Inst, InstId, Pattern, Role, Shuffle, View};
+use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
 use crate::isa::{
-    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row, Unit,
+    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row,
 };
 use crate::source::Span;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    pub fn call_instruction(&mut self, op: Op, args: CallArgs) -> Result<Value> {
-        if op == Op::DmaCompute {
-            return self.call_dma_compute(args);
-        }
+    /// A call with a destination.
+    pub fn call_with_dst(&mut self, op: Op, args: CallArgs) -> Result<Value> {
         let span = args.span;
+        let (given, extra) = bind_operands(op.row(), args)?;
+        self.finish_instruction(op, &given, &extra, span)
+    }
+
+    /// Makes the instruction of bound operands.
+    pub fn finish_instruction(
+        &mut self,
+        op: Op,
+        given: &[Option<Value>; MAX_ARGS],
+        extra: &[(Rc<str>, Value)],
+        span: Span,
+    ) -> Result<Value> {
         let row = op.row();
-        if row.unit == Unit::Sequencer {
-            return self.call_register(op, args);
-        }
-        let (given, extra) = bind_operands(row, args)?;
         let mut bound = [Arg::Absent; MAX_ARGS];
         for (idx, operand) in row.operands.iter().enumerate() {
             bound[idx] = match (&given[idx], operand.default) {
@@ -37,16 +43,16 @@ impl Evaluator<'_> {
                     return Err(Error::new(Mistake::MissingArgument { function, name }, span));
                 }
                 (None, Some(default)) => default,
-                (Some(value), _) => self.operand(row, operand, value, &given, span)?,
+                (Some(value), _) => self.operand(row, operand, value, given, span)?,
             };
         }
         let dst = match bound[0] {
             Arg::View(id) => self.program[id],
             _ => unreachable!("dst is a tile operand without a default"),
         };
-        self.check_extra(row, &extra, &dst, &bound, &given, span)?;
+        self.check_extra(row, extra, &dst, &bound, given, span)?;
         resolve_immediates(op, &dst, &mut bound);
-        let engine = self.engine_for(op, &extra, &bound, span)?;
+        let engine = self.engine_for(op, extra, &bound, span)?;
         if op == Op::NcTranspose && engine == Engine::Tensor && dst.dtype.size() < 4 {
             self.warn(Warning::SixteenBitTranspose, span);
         }
@@ -58,7 +64,10 @@ impl Evaluator<'_> {
     }
 
     /// Appends an instruction.
-    pub fn emit(&mut self, op: Op, engine: Engine, args: [Arg; MAX_ARGS], span: Span) -> Result<InstId> {
+    pub fn emit(&mut self, op: Op, engine: Engine, mut args: [Arg; MAX_ARGS], span: Span) -> Result<()> {
+        if !self.restrict(op, &mut args, span)? {
+            return Ok(());
+        }
         if self.program.insts.len() >= LIMITS.instructions {
             return Err(Error::new(
                 Mistake::TooManyInstructions {
@@ -79,12 +88,13 @@ impl Evaluator<'_> {
             self.warn(Warning::NoDivider, span);
         }
         let loc = Some(self.here(span));
-        Ok(self.program.add_inst(Inst {
+        self.program.add_inst(Inst {
             op,
             engine,
             loc,
             args,
-        }))
+        });
+        Ok(())
     }
 
     fn operand(
@@ -428,7 +438,7 @@ fn may_overlap(a: &View, b: &View) -> bool {
 
 type Bound = ([Option<Value>; MAX_ARGS], Vec<(Rc<str>, Value)>);
 
-fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
+pub fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
     let mut given: [Option<Value>; MAX_ARGS] = std::array::from_fn(|_| None);
     let n_given = args.positional.len();
     if n_given > row.operands.len() {

@@ -2,6 +2,7 @@
 //!
 //! Takes evaluated arguments, gives Python's results. Nothing here reaches the device.
 
+use super::affine::GRID_AXES;
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
@@ -433,7 +434,27 @@ impl Evaluator<'_> {
             Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
             Value::Member(it) if &**name == "name" => Ok(Value::str(it.name)),
             Value::Member(it) if &**name == "value" => Ok(Value::Int(it.value)),
-            Value::Nl("mgrid") => Err(Error::unsupported("nl.mgrid", "use slices", span)),
+            Value::Access(it) if matches!(&**name, "shape" | "dtype" | "ndim" | "buffer") => {
+                self.tensor_attribute(&Rc::new(it.tensor().clone()), name, span)
+            }
+            Value::Access(it) => Err(it.outside()),
+            Value::Blocks(it) => self.blocks_attribute(it, name, span),
+            Value::Index(it) if &**name == "shape" => Ok(Value::tuple(
+                it.sizes().iter().map(|&it| Value::Int(it.into())).collect(),
+            )),
+            Value::Grid(axes) => match GRID_AXES
+                .iter()
+                .position(|it| *it == &**name)
+                .and_then(|it| axes.get(it))
+            {
+                Some(axis) => Ok(axis.clone()),
+                None => Err(no_attribute(
+                    "nl.mgrid".to_string(),
+                    name,
+                    GRID_AXES.iter().copied(),
+                    span,
+                )),
+            },
             _ => {
                 let methods = super::method::names(value);
                 if methods.contains(&&**name) {

@@ -32,7 +32,7 @@ impl Evaluator<'_> {
             Value::Builtin(name) => builtins::call(self, name, args),
             Value::Library(it) => standard::call(self, it.module, &it.name.clone(), args),
             Value::Nl(name) => self.call_language(name, args),
-            Value::Isa(op) => self.call_instruction(*op, args),
+            Value::Isa(op) => self.call_instruction(*op, args, None),
             Value::Dtype(dtype) => host_bridge::cast_scalar(self, HostDtype::from(*dtype), args),
             Value::Host(it) => match **it {
                 Arg::Dtype(dtype) => host_bridge::cast_scalar(self, dtype, args),

@@ -108,7 +108,7 @@ impl Evaluator<'_> {
         Ok(tensor_value(tensor))
     }
 
-    fn fill(&mut self, tensor: &Tensor, fill: &Value, span: Span) -> Result<()> {
+    pub fn fill(&mut self, tensor: &Tensor, fill: &Value, span: Span) -> Result<()> {
         if !tensor.is_on_chip() {
             let help = "fill a tile in SBUF and store it".to_string();
             return Err(Error::new(

@@ -3,13 +3,16 @@
 //! Takes an expression and the frame it stands in, gives a value or the first mistake. Instructions are emitted on the
 //! way, by the calls inside. Operators stand in `operate.rs`, subscripts in `index.rs`, calls in `call.rs`.
 
+use super::access::{self, Key};
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
-use super::index::{Pick, bound, picks_of, subscript, tensor_value};
+use super::index::{Pick, bound, subscript, tensor_value};
 use super::scope::{Found, Frame, Scope};
 use super::value::{Tensor, Value};
 use super::{Evaluator, LIMITS, builtins};
-use crate::ast::{ArgKind, CallArg, CmpOp, CompClause, CompKind, Expr, ExprKind, FPart, LogicOp, UnaryOp};
+use crate::ast::{
+    ArgKind, BinOp, CallArg, CmpOp, CompClause, CompKind, Expr, ExprKind, FPart, LogicOp, UnaryOp,
+};
 use crate::ir::MAX_DIMS;
 use crate::source::Span;
 use std::rc::Rc;
@@ -95,6 +98,9 @@ impl Evaluator<'_> {
             ExprKind::Dict(entries) => self.eval_dict(entries, frame)?,
             ExprKind::Call { callee, args } => {
                 let callee_value = self.eval(callee, frame)?;
+                if let Value::Nl("loop_reduce") = callee_value {
+                    return self.loop_reduce(args, None, frame, expr.span);
+                }
                 let args = self.eval_args(args, frame, expr.span)?;
                 self.call(&callee_value, args)?
             }
@@ -116,6 +122,16 @@ impl Evaluator<'_> {
             }
             ExprKind::Logic { op, left, right } => {
                 let value = self.eval(left, frame)?;
+                // Real kernels join masks with `and`: what they mean is both.
+                if let Value::Mask(_) = value {
+                    let right = self.eval(right, frame)?;
+                    let both = if matches!(op, LogicOp::And) {
+                        BinOp::BitAnd
+                    } else {
+                        BinOp::BitOr
+                    };
+                    return self.binary(both, &value, &right, expr.span);
+                }
                 let decided = match op {
                     LogicOp::And => !self.truth(&value, left.span)?,
                     LogicOp::Or => self.truth(&value, left.span)?,
@@ -163,8 +179,8 @@ impl Evaluator<'_> {
             _ => one,
         };
         let mut picks = [Pick::Ellipsis; MAX_DIMS];
-        for (pick, key) in picks.iter_mut().zip(keys) {
-            *pick = match &key.kind {
+        for (at, key) in keys.iter().enumerate() {
+            picks[at] = match &key.kind {
                 ExprKind::Slice { start, stop, step } => {
                     let mut bound_of = |it: &Option<Box<Expr>>| match it {
                         Some(it) => bound(&self.eval(it, frame)?, it.span),
@@ -174,9 +190,21 @@ impl Evaluator<'_> {
                 }
                 _ => match self.eval(key, frame)? {
                     value @ Value::Tuple(_) => {
-                        return subscript(tensor, &picks_of(&value, span)?, span).map(tensor_value);
+                        return access::select(tensor, &access::keys_of(&value, span)?, span);
                     }
-                    value => Pick::of(&value, key.span)?,
+                    Value::Int(it) => Pick::At(it),
+                    value => match Key::of(&value, key.span)? {
+                        Key::Pick(pick) => pick,
+                        key => {
+                            let mut all: Vec<Key> = picks[..at].iter().map(|it| Key::Pick(*it)).collect();
+                            all.push(key);
+                            for key in &keys[at + 1..] {
+                                let value = self.eval(key, frame)?;
+                                all.push(Key::of(&value, key.span)?);
+                            }
+                            return access::select(tensor, &all, span);
+                        }
+                    },
                 },
             };
         }
@@ -318,7 +346,13 @@ impl Evaluator<'_> {
         let mut result = Value::Bool(true);
         for (idx, (op, expr)) in rest.iter().enumerate() {
             let right = self.eval(expr, frame)?;
-            result = self.compare(*op, &left, &right, left_span.to(expr.span))?;
+            let compared = self.compare(*op, &left, &right, left_span.to(expr.span))?;
+            result = match (&result, &compared) {
+                (Value::Mask(_), _) => {
+                    self.binary(BinOp::BitAnd, &result, &compared, left_span.to(expr.span))?
+                }
+                _ => compared,
+            };
             let is_last = idx + 1 == rest.len();
             if !is_last && !self.truth(&result, left_span.to(expr.span))? {
                 return Ok(result);
@@ -439,6 +473,11 @@ impl Evaluator<'_> {
                 (0..it.len()).map(|idx| Value::Int(it.get(idx))).collect()
             }
             Value::Dict(it) | Value::Set(it) => it.borrow().entries().iter().map(|it| it.0.clone()).collect(),
+            Value::Grid(it) => it.to_vec(),
+            Value::Index(it) if it.rank() == 1 => {
+                let at = |idx: u32| Value::Int(it.start + it.steps()[0] * i64::from(idx));
+                (0..it.sizes()[0]).map(at).collect()
+            }
             Value::Str(it) => it.chars().map(|it| Value::str(it.to_string())).collect(),
             Value::Array(_) => {
                 let count = self.length(value, span)?;

@@ -37,6 +37,19 @@ impl Evaluator<'_> {
                 self.eval(expr, frame)?;
             }
             StmtKind::Assign { targets, value } => {
+                if let [target] = targets.as_slice()
+                    && let ExprKind::Index { value: base, index } = &target.kind
+                    && let base = self.eval(base, frame)?
+                    && let Value::Tensor(_) | Value::Blocks(_) = base
+                {
+                    let index = self.eval(index, frame)?;
+                    let place = self.index(&base, &index, target.span)?;
+                    self.naming = target_name(targets);
+                    let done = self.assign_into(&place, value, frame);
+                    self.naming = None;
+                    done?;
+                    return Ok(Flow::Next);
+                }
                 self.naming = target_name(targets);
                 let value = self.eval(value, frame);
                 self.naming = None;
@@ -55,8 +68,16 @@ impl Evaluator<'_> {
             }
             StmtKind::AugAssign { target, op, value } => {
                 let old = self.eval(target, frame)?;
-                let operand = self.eval(value, frame)?;
-                let new = self.binary_in_place(*op, &old, &operand, stmt.span)?;
+                let new = match old {
+                    Value::Tensor(_) | Value::Access(_) => match self.augmented(&old, *op, value, frame)? {
+                        Some(new) => new,
+                        None => return Ok(Flow::Next),
+                    },
+                    old => {
+                        let operand = self.eval(value, frame)?;
+                        self.binary_in_place(*op, &old, &operand, stmt.span)?
+                    }
+                };
                 self.assign(target, new, frame)?;
             }
             StmtKind::Return(value) => {
@@ -211,12 +232,24 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
         self.step(span)?;
-        match &target.kind {
-            ExprKind::Name(name) => self.assign_name(name, value, frame),
-            _ => self.assign(target, value, frame)?,
-        }
+        let name = match &target.kind {
+            ExprKind::Name(name) => {
+                self.assign_name(name, value, frame);
+                Some(name)
+            }
+            _ => {
+                self.assign(target, value, frame)?;
+                None
+            }
+        };
         let outer = self.enter_iteration(idx, span);
+        if let Some(name) = name {
+            self.loops.enter(name, idx);
+        }
         let flow = self.exec_block(body, frame);
+        if name.is_some() {
+            self.loops.leave();
+        }
         self.leave(outer);
         flow
     }

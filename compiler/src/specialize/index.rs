@@ -8,6 +8,7 @@ use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
 use super::host_bridge;
 use super::value::{SliceValue, Tensor, Value};
+use super::{access, affine};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::source::Span;
 use std::rc::Rc;
@@ -31,7 +32,12 @@ pub fn position(index: i64, length: i64, what: &str, span: Span) -> Result<usize
 impl Evaluator<'_> {
     pub fn index(&mut self, value: &Value, index: &Value, span: Span) -> Result<Value> {
         match value {
-            Value::Tensor(tensor) => subscript(tensor, &picks_of(index, span)?, span).map(tensor_value),
+            Value::Tensor(tensor) => access::select(tensor, &access::keys_of(index, span)?, span),
+            Value::Access(it) => Err(it.outside()),
+            Value::Blocks(it) => self.index_blocks(it, index, span),
+            Value::Index(form) => Ok(Value::Index(Rc::new(form.subscript(index, span)?))),
+            Value::Nl("mgrid") => affine::grid(index, span),
+            Value::Grid(axes) => Ok(axes[element(index, axes.len(), "mgrid", span)?].clone()),
             Value::Array(array) => host_bridge::index(array, index, span),
             Value::Dict(dict) => {
                 let key = index.key().ok_or_else(|| Error::unhashable(index, span))?;
@@ -97,9 +103,9 @@ impl Evaluator<'_> {
                 host_bridge::store(array, index, &item, span)?;
                 Ok(Some(value.clone()))
             }
-            Value::Tensor(_) => {
+            Value::Tensor(_) | Value::Blocks(_) => {
                 let target = self.index(value, index, span)?;
-                self.store_tile(&target, &item, span)?;
+                self.store_place(&target, &item, span)?;
                 Ok(None)
             }
             _ => Err(Error::type_error(
@@ -168,7 +174,7 @@ pub enum Pick {
 }
 
 impl Pick {
-    const FULL: Pick = Pick::Slice(None, None, None);
+    pub const FULL: Pick = Pick::Slice(None, None, None);
 
     pub fn of(value: &Value, span: Span) -> Result<Pick> {
         Ok(match value {
@@ -206,14 +212,6 @@ pub fn bound(value: &Value, span: Span) -> Result<Option<i64>> {
                 span,
             )
         }),
-    }
-}
-
-/// The picks in an evaluated index.
-pub fn picks_of(index: &Value, span: Span) -> Result<Vec<Pick>> {
-    match index {
-        Value::Tuple(keys) => keys.iter().map(|it| Pick::of(it, span)).collect(),
-        index => Ok(vec![Pick::of(index, span)?]),
     }
 }
 

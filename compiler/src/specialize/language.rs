@@ -97,7 +97,7 @@ pub const NEWER: &[(&str, &str, &str)] = &[
 ];
 
 impl Evaluator<'_> {
-    pub fn call_language(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {
+    pub fn language_function(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {
         let span = args.span;
         match name {
             "ndarray" | "zeros" | "ones" | "full" => self.make_tensor(name, args),
@@ -265,7 +265,7 @@ impl Evaluator<'_> {
     }
 
     /// Moves a tile into a view by the instruction that the two memories call for.
-    fn store_view(&mut self, dst: &Tensor, value: &Tensor, span: Span) -> Result<()> {
+    pub fn store_view(&mut self, dst: &Tensor, value: &Tensor, span: Span) -> Result<()> {
         let on_chip = dst.is_on_chip() && value.is_on_chip();
         if on_chip {
             let args = [self.view_arg(dst), self.view_arg(value)];
@@ -329,6 +329,11 @@ impl Evaluator<'_> {
     pub fn tile(&self, value: &Value, function: &str, span: Span) -> Result<Tensor> {
         match value {
             Value::Tensor(it) => Ok((**it).clone()),
+            Value::Access(it) => Err(it.outside()),
+            Value::Blocks(_) => Err(Error::type_error(
+                format!("{function} takes one tile; index the block dimensions of the tensor"),
+                span,
+            )),
             _ => Err(Error::type_error(
                 format!("{function} takes a tensor, not {}", with_article(value.kind())),
                 span,
@@ -388,7 +393,7 @@ impl Evaluator<'_> {
             args[6] = Arg::Accumulate(Accumulate::Overwrite);
         }
         let engine: Engine = self.engine_for(op, &[], &args, span)?;
-        self.emit(op, engine, args, span).map(|_| ())
+        self.emit(op, engine, args, span)
     }
 
     pub fn result_dtype(&mut self, asked: Option<Value>, default: Dtype, span: Span) -> Result<Dtype> {

@@ -185,7 +185,7 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
     if let Some(error) = newer_dtype("nl.", name, span) {
         return Err(error);
     }
-    let functions = language::NAMES.iter().copied();
+    let functions = language::NAMES.iter().chain(super::classic::NAMES).copied();
     let operators = ALU_OPS
         .iter()
         .map(|it| it.name)

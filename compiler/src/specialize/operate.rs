@@ -3,9 +3,11 @@
 //! Takes evaluated operands, gives Python's result on numbers, strings and containers; arrays go to the NumPy subset,
 //! tiles to the language functions that the operators stand for.
 
+use super::affine::Affine;
 use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
 use super::host_bridge;
+use super::mask::Mask;
 use super::value::Value;
 use super::{Evaluator, LIMITS};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
@@ -17,6 +19,10 @@ impl Evaluator<'_> {
         match (left, right) {
             (Value::Int(a), Value::Int(b)) => int_binary(op, *a, *b, span),
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => self.tile_binary(op, left, right, span),
+            (Value::Access(it), _) | (_, Value::Access(it)) => Err(it.outside()),
+            (Value::Index(_) | Value::Mask(_), _) | (_, Value::Index(_) | Value::Mask(_)) => {
+                index_binary(op, left, right, span)
+            }
             (Value::Array(_), _) | (_, Value::Array(_)) => host_bridge::binary(op, left, right, span),
             _ => match (left.as_float(), right.as_float()) {
                 (Some(a), Some(b)) => match (left.as_int(), right.as_int()) {
@@ -41,6 +47,15 @@ impl Evaluator<'_> {
     pub fn unary(&mut self, op: UnaryOp, value: &Value, span: Span) -> Result<Value> {
         match (op, value) {
             (_, Value::Tensor(_)) => self.tile_unary(op, value, span),
+            (UnaryOp::Neg, Value::Index(it)) => Ok(Value::Index(Rc::new(it.negated()))),
+            (UnaryOp::Invert | UnaryOp::Not, Value::Mask(it)) => match it.inverted() {
+                Some(it) => Ok(Value::Mask(Rc::new(it))),
+                None => Err(Error::unsupported(
+                    "the opposite of several conditions",
+                    "invert each comparison",
+                    span,
+                )),
+            },
             (_, Value::Array(_)) => host_bridge::unary(op, value, span),
             (UnaryOp::Not, _) => Ok(Value::Bool(!value.truth())),
             (UnaryOp::Neg, Value::Float(it)) => Ok(Value::Float(-it)),
@@ -77,6 +92,9 @@ impl Evaluator<'_> {
             _ if matches!(left, Value::Array(_)) || matches!(right, Value::Array(_)) => {
                 return host_bridge::compare(op, left, right, span);
             }
+            _ if matches!(left, Value::Index(_)) || matches!(right, Value::Index(_)) => {
+                return index_compare(op, left, right, span);
+            }
             CmpOp::Eq => left.equals(right),
             CmpOp::Ne => !left.equals(right),
             CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => {
@@ -96,6 +114,70 @@ impl Evaluator<'_> {
             }
         };
         Ok(Value::Bool(result))
+    }
+}
+
+/// The index tensor in a value; a number is one of no dimensions.
+fn form_of(value: &Value) -> Option<Affine> {
+    match value {
+        Value::Index(it) => Some(**it),
+        Value::Float(it) if it.fract() == 0.0 && it.abs() < 9e15 => Some(Affine::constant(*it as i64)),
+        value => value.as_int().map(Affine::constant),
+    }
+}
+
+fn shapes_differ(left: &Affine, right: &Affine, span: Span) -> Box<Error> {
+    let message = format!(
+        "index tensors of shapes {:?} and {:?} do not broadcast",
+        left.sizes(),
+        right.sizes()
+    );
+    Error::value_error(message, span)
+}
+
+/// Arithmetic of index tensors, and combinations of masks.
+fn index_binary(op: BinOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
+    let mask_of = |value: &Value| match value {
+        Value::Mask(it) => Some((**it).clone()),
+        Value::Bool(it) => Some(Mask::always(*it)),
+        _ => None,
+    };
+    if let (BinOp::BitAnd | BinOp::Mul, Some(a), Some(b)) = (op, mask_of(left), mask_of(right)) {
+        return Ok(Value::Mask(Rc::new(a.and(&b))));
+    }
+    if let (BinOp::BitOr, Value::Mask(mask), Value::Bool(it))
+    | (BinOp::BitOr, Value::Bool(it), Value::Mask(mask)) = (op, left, right)
+    {
+        return Ok(if *it {
+            Value::Bool(true)
+        } else {
+            Value::Mask(mask.clone())
+        });
+    }
+    let (Some(a), Some(b)) = (form_of(left), form_of(right)) else {
+        return Err(Error::new(operands(op.symbol(), left, right), span));
+    };
+    let form = match op {
+        BinOp::Add => a.sum(&b).ok_or_else(|| shapes_differ(&a, &b, span))?,
+        BinOp::Sub => a.sum(&b.negated()).ok_or_else(|| shapes_differ(&a, &b, span))?,
+        BinOp::Mul if b.rank() == 0 => a.scaled(b.start),
+        BinOp::Mul if a.rank() == 0 => b.scaled(a.start),
+        _ => {
+            let what = format!("`{}` on index tensors", op.symbol());
+            let help = "indices are sums of index tensors times ints; put a split index into two dimensions of an nl.mgrid";
+            return Err(Error::unsupported(&what, help, span));
+        }
+    };
+    Ok(Value::Index(Rc::new(form)))
+}
+
+fn index_compare(op: CmpOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
+    let (Some(a), Some(b)) = (form_of(left), form_of(right)) else {
+        return Err(Error::new(operands(op.symbol(), left, right), span));
+    };
+    match Mask::compared(op, &a, &b) {
+        Some(mask) => Ok(Value::Mask(Rc::new(mask))),
+        None => Err(shapes_differ(&a, &b, span)),
     }
 }
 

@@ -3,8 +3,12 @@
 //! Gives the value type, Python's truth, equality, order and text of values. Holds no evaluation: operators are in
 //! `operate.rs`, calls in `call.rs`.
 
+use super::access::Access;
+use super::affine::Affine;
+use super::blocks::Blocks;
 use super::dict::{Dict, Key};
 use super::dynamic::{DynamicRange, RegisterValue};
+use super::mask::Mask;
 use super::scope::Frame;
 use crate::ast;
 use crate::dtype::Dtype;
@@ -50,6 +54,18 @@ pub enum Value {
     Dtype(Dtype),
     Buffer(Region),
     Tensor(Rc<Tensor>),
+    /// A view that reaches outside its tensor: legal only under a mask.
+    Access(Rc<Access>),
+    /// A tensor with block dimensions: one tile per block index.
+    Blocks(Rc<Blocks>),
+    /// An index tensor: `nl.arange(128)[:, None]`.
+    Index(Rc<Affine>),
+    /// The index tensors of an `nl.mgrid`.
+    Grid(Rc<Vec<Value>>),
+    /// A comparison of index tensors.
+    Mask(Rc<Mask>),
+    /// `nl.par_dim(size)` in a shape.
+    ParDim(i64),
     Array(Rc<RefCell<HostArray>>),
     /// A thing of NumPy's that is no array: a dtype the device does not have, `np.finfo`, a random generator.
     Host(Rc<Arg>),
@@ -262,7 +278,11 @@ impl Value {
             Value::Member(it) => it.kind,
             Value::Dtype(_) => "dtype",
             Value::Buffer(_) => "memory region",
-            Value::Tensor(_) => "tensor",
+            Value::Tensor(_) | Value::Access(_) | Value::Blocks(_) => "tensor",
+            Value::Index(_) => "index tensor",
+            Value::Grid(_) => "mgrid",
+            Value::Mask(_) => "mask",
+            Value::ParDim(_) => "int",
             Value::Array(_) => "array",
             Value::Host(_) => "NumPy object",
             Value::Register(_) => "register",
@@ -293,6 +313,7 @@ impl Value {
         match self {
             Value::Int(it) => Some(*it),
             Value::Bool(it) => Some(i64::from(*it)),
+            Value::ParDim(it) => Some(*it),
             _ => None,
         }
     }
@@ -318,7 +339,7 @@ impl Value {
     pub fn key(&self) -> Option<Key> {
         Some(match self {
             Value::None => Key::None,
-            Value::Bool(_) | Value::Int(_) => Key::Int(self.as_int()?),
+            Value::Bool(_) | Value::Int(_) | Value::ParDim(_) => Key::Int(self.as_int()?),
             // Equal numbers are equal keys: 1.0 finds 1.
             Value::Float(it) if it.fract() == 0.0 && it.abs() < 9e15 => Key::Int(*it as i64),
             Value::Float(it) => Key::Float(it.to_bits()),
@@ -367,6 +388,10 @@ impl Value {
             (Value::Dict(a), Value::Dict(b)) | (Value::Set(a), Value::Set(b)) => Rc::ptr_eq(a, b),
             (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
             (Value::Tensor(a), Value::Tensor(b)) => a.view == b.view,
+            (Value::Access(a), Value::Access(b)) => Rc::ptr_eq(a, b),
+            (Value::Blocks(a), Value::Blocks(b)) => a.is_same(b),
+            (Value::Index(a), Value::Index(b)) => a == b,
+            (Value::Mask(a), Value::Mask(b)) => a == b,
             (Value::Array(a), Value::Array(b)) => Rc::ptr_eq(a, b),
             (Value::Register(a), Value::Register(b)) => a == b,
             (Value::Instruction, Value::Instruction) => true,
@@ -453,6 +478,15 @@ impl Value {
                     shape.join(", ")
                 )
             }
+            Value::Access(it) => {
+                let tensor = it.tensor();
+                Value::Tensor(Rc::new(tensor.clone())).repr()
+            }
+            Value::Blocks(it) => format!("<blocks {:?}>", it.shape()),
+            Value::Index(it) => format!("<index tensor {:?}>", it.sizes()),
+            Value::Grid(it) => format!("<mgrid of {}>", it.len()),
+            Value::Mask(it) => format!("<mask of {}>", it.conditions.len()),
+            Value::ParDim(it) => it.to_string(),
             Value::Array(it) => match it.borrow().item() {
                 Ok(item) if it.borrow().n_dims() == 0 => super::host_bridge::from_arg(item).repr(),
                 _ => it.borrow().to_string(),

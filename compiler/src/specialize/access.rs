@@ -1,0 +1,377 @@
+//! Subscripts with index tensors: `x[i * 128 + i_p, i_f[None, :]]`.
+//!
+//! Takes a tensor and keys, gives the view that the affine forms describe. A view that reaches outside its tensor is
+//! an [`Access`]: legal only under a mask that keeps it inside. Nothing is enumerated, and nothing is moved.
+
+use super::affine::Affine;
+use super::error::{Error, Mistake, Result};
+use super::eval::with_article;
+use super::index::{Pick, bounds, tensor_value};
+use super::layout;
+use super::mask::Rectangle;
+use super::value::{Tensor, Value};
+use crate::ir::{Dim, MAX_DIMS, View};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// One key of a subscript.
+#[derive(Clone)]
+pub enum Key {
+    Pick(Pick),
+    Index(Rc<Affine>),
+    /// `None`: a new dimension of size 1.
+    New,
+}
+
+impl Key {
+    pub fn of(value: &Value, span: Span) -> Result<Key> {
+        Ok(match value {
+            Value::Index(form) => Key::Index(form.clone()),
+            Value::None => Key::New,
+            Value::Tensor(_) | Value::Access(_) => {
+                return Err(Error::unsupported(
+                    "indirect access, a tile as an index,",
+                    "index with values that are known at compile time",
+                    span,
+                ));
+            }
+            value => Key::Pick(Pick::of(value, span)?),
+        })
+    }
+}
+
+/// The keys in an evaluated index.
+pub fn keys_of(index: &Value, span: Span) -> Result<Vec<Key>> {
+    match index {
+        Value::Tuple(keys) => keys.iter().map(|it| Key::of(it, span)).collect(),
+        index => Ok(vec![Key::of(index, span)?]),
+    }
+}
+
+/// A view that reaches outside its tensor.
+#[derive(Debug)]
+pub struct Access {
+    /// The dimensions of the whole view; its elements may lie outside.
+    tensor: Tensor,
+    /// For each indexed dimension of the tensor: the index as a form over the view's dimensions.
+    indices: Vec<Indexed>,
+    span: Span,
+}
+
+#[derive(Debug)]
+struct Indexed {
+    dim: usize,
+    size: i64,
+    form: Affine,
+}
+
+impl Access {
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    /// The error for using it without a mask.
+    pub fn outside(&self) -> Box<Error> {
+        self.outside_within(&Rectangle::whole(&self.tensor.shape().collect::<Vec<_>>()))
+            .unwrap_or_else(|| Error::value_error("the access lies outside its tensor", self.span))
+    }
+
+    /// The whole view, if the elements that the rectangle lets through lie inside.
+    pub fn within(&self, rectangle: &Rectangle) -> Result<Tensor> {
+        match self.outside_within(rectangle) {
+            None => Ok(self.tensor.clone()),
+            Some(error) => Err(error),
+        }
+    }
+
+    fn outside_within(&self, rectangle: &Rectangle) -> Option<Box<Error>> {
+        for index in &self.indices {
+            let rank = index.form.rank();
+            let mut highs = [1; MAX_DIMS];
+            highs[..rank].copy_from_slice(index.form.sizes());
+            let mut lows = [0; MAX_DIMS];
+            // A mask of another rank says something about the partitions only.
+            let dims = if rectangle.rank == rank { rank } else { 1 };
+            for dim in 0..dims {
+                if highs[dim] == rectangle.sizes[dim] {
+                    lows[dim] = rectangle.lows[dim];
+                    highs[dim] = rectangle.highs[dim];
+                }
+            }
+            let (least, greatest) = index.form.reach(&lows, &highs);
+            if least < 0 || greatest >= index.size {
+                let mistake = Mistake::OutOfBounds {
+                    dim: index.dim,
+                    start: least,
+                    stop: greatest.saturating_add(1),
+                    size: index.size,
+                };
+                return Some(Error::new(mistake, self.span));
+            }
+        }
+        None
+    }
+}
+
+/// The view that a subscript gives.
+pub fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
+    if keys.iter().any(|it| matches!(it, Key::New)) {
+        return with_new_dims(tensor, keys, span);
+    }
+    if !keys.iter().any(|it| matches!(it, Key::Index(_))) {
+        let picks: Vec<Pick> = keys
+            .iter()
+            .filter_map(|it| match it {
+                Key::Pick(pick) => Some(*pick),
+                _ => None,
+            })
+            .collect();
+        return super::index::subscript(tensor, &picks, span).map(tensor_value);
+    }
+    let keys = expanded(tensor, keys, span)?;
+    let mut shared = Affine::constant(0);
+    for key in &keys {
+        if let Key::Index(form) = key {
+            let zeroed = form.scaled(0).plus(0);
+            shared = shared.sum(&zeroed).ok_or_else(|| {
+                view_error(
+                    "the index tensors have shapes that do not broadcast",
+                    "give them one shape, e.g. with [:, None] and [None, :]",
+                    span,
+                )
+            })?;
+        }
+    }
+    build(tensor, &keys, shared.sizes(), span)
+}
+
+/// `tile[:, None, :]`: the subscript without the new dimensions, then the dimensions.
+fn with_new_dims(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
+    let others: Vec<Key> = keys
+        .iter()
+        .filter(|it| !matches!(it, Key::New))
+        .cloned()
+        .collect();
+    if others.iter().any(|it| !matches!(it, Key::Pick(Pick::Slice(..)))) {
+        let help = "slice first, then add dimensions with .expand_dim(dim)";
+        return Err(view_error(
+            "None beside an index of another kind than a slice",
+            help,
+            span,
+        ));
+    }
+    let Value::Tensor(view) = select(tensor, &others, span)? else {
+        unreachable!("slices give views that lie inside");
+    };
+    let mut view = (*view).clone();
+    for (at, key) in keys.iter().enumerate() {
+        if matches!(key, Key::New) {
+            view = layout::expand_dim(&view, at, span)?;
+        }
+    }
+    Ok(tensor_value(view))
+}
+
+/// One key for each dimension of the tensor.
+fn expanded(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Vec<Key>> {
+    let rank = tensor.view.dims().len();
+    let is_ellipsis = |it: &&Key| matches!(it, Key::Pick(Pick::Ellipsis));
+    let n_ellipsis = keys.iter().filter(is_ellipsis).count();
+    if n_ellipsis > 1 || keys.len() - n_ellipsis > rank {
+        let message = format!(
+            "{} indices for a tensor of {rank} dimensions",
+            keys.len() - n_ellipsis
+        );
+        return Err(view_error(message, "give one index per dimension", span));
+    }
+    let full = || Key::Pick(Pick::FULL);
+    let n_missing = rank - (keys.len() - n_ellipsis);
+    let mut out = Vec::with_capacity(rank);
+    for key in keys {
+        match key {
+            Key::Pick(Pick::Ellipsis) => out.extend((0..n_missing).map(|_| full())),
+            key => out.push(key.clone()),
+        }
+    }
+    out.resize_with(rank, full);
+    Ok(out)
+}
+
+fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Value> {
+    let on_chip = tensor.is_on_chip();
+    let first_index = keys
+        .iter()
+        .position(|it| matches!(it, Key::Index(_)))
+        .expect("the caller has found an index tensor");
+    let n_slices_before = keys[..first_index]
+        .iter()
+        .filter(|it| matches!(it, Key::Pick(Pick::Slice(..))))
+        .count();
+    let n_slices = keys
+        .iter()
+        .filter(|it| matches!(it, Key::Pick(Pick::Slice(..))))
+        .count();
+    // A tile whose partition is picked by a number keeps one partition, in front.
+    let is_number = |it: &Key| match it {
+        Key::Pick(Pick::At(_)) => true,
+        Key::Index(form) => form.steps().iter().all(|it| *it == 0),
+        _ => false,
+    };
+    let extra = usize::from(on_chip && is_number(&keys[0]) && shared.first().is_none_or(|it| *it != 1));
+    let rank = extra + n_slices + shared.len();
+    let padded = rank.max(if on_chip { 2 } else { 1 });
+    if padded > MAX_DIMS {
+        let message = format!("a view of {rank} dimensions; at most {MAX_DIMS} are possible");
+        return Err(view_error(message, "index with fewer dimensions", span));
+    }
+    let mut dims = [Dim { stride: 1, count: 1 }; MAX_DIMS];
+    let mut strides = [0i64; MAX_DIMS];
+    let first_shared = extra + n_slices_before;
+    for (at, &size) in shared.iter().enumerate() {
+        dims[first_shared + at].count = size;
+    }
+    let mut indices = Vec::new();
+    let (mut partition, mut offset) = (i64::from(tensor.view.partition), tensor.view.offset);
+    let mut next_slice = extra;
+    for (dim, key) in keys.iter().enumerate() {
+        let whole = tensor.view.dims()[dim];
+        let (size, stride) = (i64::from(whole.count), i64::from(whole.stride));
+        let is_partition = on_chip && dim == 0;
+        let start = match key {
+            Key::Pick(Pick::Slice(start, stop, step)) => {
+                if next_slice == first_shared {
+                    next_slice += shared.len();
+                }
+                let (start, stop, step) = bounds((*start, *stop, *step), size, dim, span)?;
+                dims[next_slice].count = ((stop - start - 1) / step + 1) as u32;
+                strides[next_slice] = if is_partition { step } else { stride * step };
+                check_partition(is_partition, next_slice, step, span)?;
+                next_slice += 1;
+                start
+            }
+            Key::Pick(Pick::At(at)) => super::index::position(*at, size, "dimension", span)? as i64,
+            Key::Index(form) => {
+                let aligned = form.aligned(shared.len());
+                let mut placed = Affine::constant(form.start);
+                for at in 0..rank {
+                    let local = at.checked_sub(first_shared).filter(|it| *it < shared.len());
+                    let step = local.map_or(0, |it| aligned.steps()[it]);
+                    placed = placed.with_dim(dims[at].count, step);
+                    if is_partition {
+                        if step != 0 {
+                            check_partition(true, at, step, span)?;
+                        }
+                    } else {
+                        strides[at] += stride.saturating_mul(step);
+                    }
+                }
+                let (least, greatest) = placed.whole_reach();
+                if least < 0 || greatest >= size {
+                    indices.push(Indexed {
+                        dim,
+                        size,
+                        form: placed,
+                    });
+                }
+                form.start
+            }
+            Key::Pick(Pick::Ellipsis) | Key::New => {
+                unreachable!("ellipses were expanded, and None is handled before")
+            }
+        };
+        if is_partition {
+            partition += start;
+        } else {
+            offset += start.saturating_mul(stride);
+        }
+    }
+    if on_chip {
+        if strides[0] != 0 && !matches!(&keys[0], Key::Pick(Pick::Slice(..))) {
+            let help = "a tile has the same offsets in every partition; use a mask or nisa.affine_select";
+            return Err(view_error(
+                "an index of a free dimension varies with the partition",
+                help,
+                span,
+            ));
+        }
+        strides[0] = 1;
+    }
+    for (dim, stride) in dims[..padded].iter_mut().zip(strides) {
+        dim.stride = if dim.count == 1 {
+            1
+        } else {
+            i32::try_from(stride)
+                .map_err(|_| view_error("a stride exceeds 32 bits", "index a smaller tensor", span))?
+        };
+    }
+    let Ok(first) = u16::try_from(partition) else {
+        let (start, size) = (partition, i64::from(tensor.view.dims()[0].count));
+        let stop = start.saturating_add(1);
+        return Err(Error::new(
+            Mistake::OutOfBounds {
+                dim: 0,
+                start,
+                stop,
+                size,
+            },
+            span,
+        ));
+    };
+    let view = View::new(
+        tensor.view.buffer,
+        tensor.view.dtype,
+        first,
+        offset,
+        &dims[..padded],
+    )
+    .expect("the number of dimensions was checked");
+    let tensor = Tensor {
+        view,
+        region: tensor.region,
+    };
+    if indices.is_empty() {
+        return Ok(tensor_value(tensor));
+    }
+    Ok(Value::Access(Rc::new(Access {
+        tensor,
+        indices,
+        span,
+    })))
+}
+
+fn check_partition(is_partition: bool, at: usize, step: i64, span: Span) -> Result<()> {
+    if !is_partition || (at == 0 && step == 1) {
+        return Ok(());
+    }
+    if at != 0 {
+        let help = "index the partition dimension with the first dimension of the index tensors: [:, None]";
+        return Err(view_error(
+            "the partition dimension is not the first of the view",
+            help,
+            span,
+        ));
+    }
+    let message = format!("the partition dimension is indexed with step {step}");
+    Err(view_error(
+        message,
+        "partitions of one access are contiguous: use a step of 1",
+        span,
+    ))
+}
+
+fn view_error(message: impl Into<String>, help: &str, span: Span) -> Box<Error> {
+    let (message, help) = (message.into(), help.to_string());
+    Error::new(Mistake::View { message, help }, span)
+}
+
+/// The tensor in a value that must lie inside its storage.
+pub fn settled(value: &Value, what: &str, span: Span) -> Result<Rc<Tensor>> {
+    match value {
+        Value::Tensor(it) => Ok(it.clone()),
+        Value::Access(it) => Err(it.outside()),
+        _ => Err(Error::type_error(
+            format!("{what} takes a tensor, not {}", with_article(value.kind())),
+            span,
+        )),
+    }
+}
