@@ -18,6 +18,9 @@ mod standard;
 mod eval;
 mod exec;
 mod call;
+mod class;
+mod exception;
+mod annotation;
 mod builtins;
 mod convert;
 mod sequence;
@@ -170,6 +173,10 @@ struct Evaluator<'a> {
     returned: Vec<Option<Rc<str>>>,
     masking: restrict::Masking,
     loops: classic::Loops,
+    /// The methods being called: their class and object.
+    receivers: Vec<(Rc<class::Class>, Value)>,
+    /// The errors whose handlers are running.
+    caught: Vec<Box<error::Error>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -207,6 +214,8 @@ impl<'a> Evaluator<'a> {
             returned: Vec::new(),
             masking: restrict::Masking::default(),
             loops: classic::Loops::default(),
+            receivers: Vec::new(),
+            caught: Vec::new(),
         }
     }
 
@@ -316,20 +325,6 @@ impl<'a> Evaluator<'a> {
         if self.warned.insert((warning, span)) {
             self.warnings.push(warning.report(span));
         }
-    }
-
-    /// `with nl.no_reorder():` has nothing to do. Queues keep program order as it is, and what runs at once on different
-    /// engines touches different bytes, so the order between them is seen in the timeline only.
-    fn enter_with(&mut self, context: &Value, span: Span) -> Result<()> {
-        if matches!(context, Value::Member(it) if it.kind == language::NO_REORDER.kind) {
-            return Ok(());
-        }
-        let help = "put the statements in the function itself";
-        Err(Error::unsupported(
-            &format!("`with` on {}", eval::with_article(context.kind())),
-            help,
-            span,
-        ))
     }
 }
 

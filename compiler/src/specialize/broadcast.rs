@@ -5,6 +5,7 @@
 //! this but the `(P, 1)` tile; older kernels rely on it.
 
 use super::error::{Error, Mistake, Result};
+use super::mask::Extent;
 use super::value::{Region, Tensor};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
@@ -40,7 +41,8 @@ impl Evaluator<'_> {
     pub fn repeated(&mut self, tile: &Tensor, shape: &[u32], span: Span) -> Result<Tensor> {
         let mut tile = tile.clone();
         if tile.is_on_chip() && tile.view.partitions() != shape[0] {
-            tile = self.across_partitions(&tile, shape[0], span)?;
+            // The row is copied whole, whatever mask the call around is under.
+            tile = self.within(Extent::All, |this| this.across_partitions(&tile, shape[0], span))?;
         }
         while tile.view.dims().len() < shape.len() {
             let first_free = usize::from(tile.is_on_chip());

@@ -21,6 +21,7 @@ pub const NAMES: &[&str] = &[
     "any",
     "bool",
     "callable",
+    "classmethod",
     "chr",
     "dict",
     "divmod",
@@ -41,6 +42,7 @@ pub const NAMES: &[&str] = &[
     "ord",
     "pow",
     "print",
+    "property",
     "range",
     "repr",
     "reversed",
@@ -48,19 +50,28 @@ pub const NAMES: &[&str] = &[
     "set",
     "slice",
     "sorted",
+    "setattr",
+    "staticmethod",
     "str",
     "sum",
+    "super",
     "tuple",
     "type",
     "zip",
     "ArithmeticError",
     "AssertionError",
+    "AttributeError",
+    "BaseException",
     "Exception",
+    "FileNotFoundError",
     "ImportError",
     "IndexError",
     "KeyError",
+    "LookupError",
     "ModuleNotFoundError",
+    "NameError",
     "NotImplementedError",
+    "OSError",
     "OverflowError",
     "RuntimeError",
     "TypeError",
@@ -102,7 +113,13 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
         }
         "len" => {
             let [value] = args.bind(name, ["obj"], 1)?;
-            Ok(Value::Int(this.length(&required(value), span)?))
+            let value = required(value);
+            if let Value::Object(object) = &value
+                && let Some(length) = this.call_special(object, "__len__", Vec::new(), span)
+            {
+                return length;
+            }
+            Ok(Value::Int(this.length(&value, span)?))
         }
         "min" | "max" => extreme(this, name, args),
         "sum" => {
@@ -212,11 +229,15 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
         }
         "isinstance" => {
             let [value, class] = args.bind(name, ["obj", "class_or_tuple"], 2)?;
-            Ok(Value::Bool(is_instance(&required(value), &required(class))))
+            Ok(Value::Bool(is_instance(this, &required(value), &required(class))))
         }
         "type" => {
             let [value] = args.bind(name, ["object"], 1)?;
-            let kind = required(value).kind();
+            let value = required(value);
+            if let Value::Object(object) = &value {
+                return Ok(Value::Class(object.class.clone()));
+            }
+            let kind = value.kind();
             Ok(builtin(kind).unwrap_or(Value::str(kind)))
         }
         "callable" => {
@@ -231,6 +252,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
                         | Value::Library(_)
                         | Value::Nl(_)
                         | Value::Isa(_)
+                        | Value::Class(_)
                 )
             };
             Ok(Value::Bool(is_callable(&required(value))))
@@ -247,6 +269,24 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
                 (_, Err(_), Some(default)) => Ok(default),
                 (_, Err(error), None) => Err(error),
             }
+        }
+        "setattr" => {
+            let [object, attr, item] = args.bind(name, ["obj", "name", "value"], 3)?;
+            match (required(object), required(attr)) {
+                (Value::Object(object), Value::Str(attr)) => {
+                    object.set(&attr, required(item));
+                    Ok(Value::None)
+                }
+                _ => Err(Error::type_error(
+                    "setattr takes an object and the name of an attribute",
+                    span,
+                )),
+            }
+        }
+        "super" => this.super_of_method(span),
+        "property" | "staticmethod" | "classmethod" => {
+            let [function] = args.bind(name, ["function"], 1)?;
+            Ok(required(function))
         }
         "ord" => match args.bind(name, ["c"], 1)? {
             [Some(Value::Str(it))] if it.chars().count() == 1 => Ok(Value::Int(
@@ -296,6 +336,8 @@ impl Evaluator<'_> {
                 }
             },
             Value::Tensor(it) => it.view.dims()[0].count as usize,
+            Value::Class(it) => self.enum_members(it).len(),
+            _ if value.items().is_some() => value.items().map_or(0, |it| it.len()),
             _ => {
                 return Err(Error::type_error(
                     format!("{} has no length", with_article(value.kind())),
@@ -383,9 +425,11 @@ fn extreme(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Resu
     }
 }
 
-fn is_instance(value: &Value, class: &Value) -> bool {
+fn is_instance(this: &Evaluator<'_>, value: &Value, class: &Value) -> bool {
     match class {
-        Value::Tuple(classes) => classes.iter().any(|it| is_instance(value, it)),
+        Value::Tuple(classes) => classes.iter().any(|it| is_instance(this, value, it)),
+        Value::Class(class) => this.is_object_of(value, class),
+        Value::Builtin("tuple") if value.items().is_some() && matches!(value, Value::Object(_)) => true,
         Value::Builtin("object") => true,
         Value::Builtin("int") => matches!(value, Value::Int(_) | Value::Bool(_)),
         Value::Builtin(name) => *name == value.kind(),
@@ -396,6 +440,30 @@ fn is_instance(value: &Value, class: &Value) -> bool {
         Value::Nl("ndarray") => matches!(value, Value::Tensor(_)),
         _ => false,
     }
+}
+
+/// The least or the greatest finite value of a dtype.
+fn dtype_limit(dtype: crate::dtype::Dtype, is_least: bool) -> Value {
+    use crate::dtype::Dtype;
+    let bits = u32::from(dtype.size()) * 8;
+    if dtype.is_int() {
+        let signed = dtype.is_signed_int();
+        let greatest = (1i64 << (bits - u32::from(signed))) - 1;
+        return Value::Int(match (is_least, signed) {
+            (false, _) => greatest,
+            (true, true) => -greatest - 1,
+            (true, false) => 0,
+        });
+    }
+    let greatest = match dtype {
+        Dtype::F16 => 65504.0,
+        Dtype::Bf16 => 3.389_531_389_251_535_5e38,
+        Dtype::F8e4m3 => 240.0,
+        Dtype::F8e5m2 => 57344.0,
+        Dtype::F8e3m4 => 15.5,
+        _ => f64::from(f32::MAX),
+    };
+    Value::Float(if is_least { -greatest } else { greatest })
 }
 
 /// The error for an attribute that a thing does not have.
@@ -425,11 +493,18 @@ impl Evaluator<'_> {
             Value::Array(array) => host_bridge::attribute(array, name, span),
             Value::Host(it) => host_bridge::other_attribute(it, name, span),
             Value::Function(closure) if &**name == "__name__" => Ok(Value::str(closure.name())),
-            Value::Library(it) if it.module == "nki" => Ok(value.clone()),
+            Value::Library(it) if it.module == "nki" => Ok(match (&*it.name, &**name) {
+                ("compiler", _) => Value::library("nki", name),
+                (memory @ ("sbuf" | "psum"), _) => Value::library("ncc", format!("{memory}.{name}")),
+                _ => value.clone(),
+            }),
             Value::Library(it) => library::attribute(it.module, &it.name, name, span),
             Value::Slice(it) if &**name == "start" => Ok(it.start.clone()),
             Value::Slice(it) if &**name == "stop" => Ok(it.stop.clone()),
             Value::Slice(it) if &**name == "step" => Ok(it.step.clone()),
+            // `np.dtype(np.float32).type(0.5)`: the scalar type is the dtype, called.
+            Value::Dtype(_) if matches!(&**name, "type" | "dtype") => Ok(value.clone()),
+            Value::Dtype(it) if matches!(&**name, "min" | "max") => Ok(dtype_limit(*it, &**name == "min")),
             Value::Dtype(it) if &**name == "itemsize" => Ok(Value::Int(i64::from(it.size()))),
             Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
             Value::Member(it) if &**name == "name" => Ok(Value::str(it.name)),
@@ -442,6 +517,11 @@ impl Evaluator<'_> {
             Value::Index(it) if &**name == "shape" => Ok(Value::tuple(
                 it.sizes().iter().map(|&it| Value::Int(it.into())).collect(),
             )),
+            Value::Object(object) => self.object_attribute(object, name, span),
+            Value::Class(class) => self.class_attribute(class, name, span),
+            // What `object` and `NKIObject` have does nothing.
+            Value::Super(it) if !it.0.has(name) => Ok(Value::library("typing", name)),
+            Value::Super(_) => Ok(Value::Method(Rc::new((value.clone(), name.clone())))),
             Value::Grid(axes) => match GRID_AXES
                 .iter()
                 .position(|it| *it == &**name)

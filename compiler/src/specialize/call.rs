@@ -38,9 +38,38 @@ impl Evaluator<'_> {
                 Arg::Dtype(dtype) => host_bridge::cast_scalar(self, dtype, args),
                 _ => Err(not_callable(&it.describe(), args.span)),
             },
+            Value::Class(class) => self.construct(class, args),
+            Value::Object(object) => {
+                let span = args.span;
+                let (class, receiver) = (object.class.clone(), callee.clone());
+                if class.has("__call__") {
+                    return self.call_bound(&receiver, &"__call__".into(), args);
+                }
+                Err(not_callable(&format!("an object of {}", class.name), span))
+            }
             Value::Module(Module::Nki) => Err(not_callable("the module nki", args.span)),
             _ => Err(not_callable(&with_article(callee.kind()), args.span)),
         }
+    }
+
+    /// The function of a method: defaults see the names of the class, the body only those around it.
+    pub fn make_method(
+        &mut self,
+        function: &Rc<Function>,
+        inner: &Rc<Frame>,
+        outer: &Rc<Frame>,
+    ) -> Result<Value> {
+        let value = self.make_closure(function, inner)?;
+        let Value::Function(closure) = &value else {
+            return Ok(value);
+        };
+        let is_module_level = outer.scope.len() == 0 && outer.parent.is_none();
+        Ok(Value::Function(Rc::new(Closure {
+            function: closure.function.clone(),
+            defaults: closure.defaults.clone(),
+            frame: (!is_module_level).then(|| outer.clone()),
+            module: closure.module,
+        })))
     }
 
     pub fn make_closure(&mut self, function: &Rc<Function>, frame: &Rc<Frame>) -> Result<Value> {

@@ -12,7 +12,7 @@ use super::index::tensor_value;
 use super::mask::{Extent, Mask};
 use super::restrict::Masked;
 use super::tensor::int;
-use super::value::{Region, Tensor, Value};
+use super::value::{REGIONS, Region, Tensor, Value};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::isa::Op;
 use crate::source::Span;
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Names of `nki.language` that only the classic style has.
-pub const NAMES: &[&str] = &["arange", "loop_reduce", "mgrid", "par_dim"];
+pub const NAMES: &[&str] = &["arange", "loop_reduce", "mgrid", "nc", "par_dim", "spmd_dim"];
 
 /// The loops around the current statement, by the names of their variables.
 #[derive(Default)]
@@ -81,6 +81,13 @@ impl Evaluator<'_> {
                 let [size] = args.bind("nl.par_dim", ["value"], 1)?;
                 return Ok((Value::ParDim(int(&required(size), "the size", span)?), all));
             }
+            // How programs of a grid are spread over cores does not change what they compute.
+            "nc" | "spmd_dim" => {
+                let sizes: Option<Vec<i64>> = args.positional.iter().map(Value::as_int).collect();
+                let message = "the sizes of a grid are ints";
+                let sizes = sizes.ok_or_else(|| Error::type_error(message, span))?;
+                return Ok((Value::Int(sizes.iter().product()), all));
+            }
             "ndarray" | "zeros" | "ones" | "full" => return Ok((self.create_classic(name, args)?, all)),
             _ => {}
         }
@@ -131,6 +138,12 @@ impl Evaluator<'_> {
     /// `nl.ndarray` and its relatives with what only the classic style gives: block dimensions, `lazy_initialization`.
     fn create_classic(&mut self, name: &'static str, mut args: CallArgs) -> Result<Value> {
         args.keywords.retain(|it| &*it.0 != "lazy_initialization");
+        if let Some((_, buffer)) = args.keywords.iter_mut().find(|it| &*it.0 == "buffer")
+            && let Value::Str(text) = &*buffer
+            && let Some((region, _)) = REGIONS.iter().find(|it| it.1 == &**text)
+        {
+            *buffer = Value::Buffer(*region);
+        }
         let shape =
             args.positional
                 .first()

@@ -97,6 +97,11 @@ pub enum Mistake {
         targets: usize,
         values: usize,
     },
+    /// `tile: nt.tensor[…] = …` with another shape.
+    Annotation {
+        shape: Vec<u32>,
+        wanted: Vec<i64>,
+    },
     Assertion {
         message: Option<String>,
         sides: Option<(String, CmpOp, String)>,
@@ -104,6 +109,8 @@ pub enum Mistake {
     Raised {
         kind: String,
         message: String,
+        /// The classes of a user's exception, its own first.
+        bases: Vec<Rc<str>>,
     },
     Unsupported {
         what: String,
@@ -345,6 +352,10 @@ impl Mistake {
             Mistake::Unpack { targets, values } => {
                 error("unpack-mismatch", &format!("{values} values cannot be unpacked into {targets} names")).at(span, "")
             }
+            Mistake::Annotation { shape, wanted } => {
+                error("annotation-mismatch", &format!("the tile has shape {shape:?}; the annotation says {wanted:?}"))
+                    .at(span, "this annotation")
+            }
             Mistake::Assertion { message, sides } => {
                 let text = match message {
                     Some(message) => format!("assertion failed: {message}"),
@@ -356,10 +367,10 @@ impl Mistake {
                 };
                 error("assertion-failed", &text).at(span, label)
             }
-            Mistake::Raised { kind, message } if message.is_empty() => {
+            Mistake::Raised { kind, message, .. } if message.is_empty() => {
                 error("kernel-raised", &format!("the kernel raised {kind}")).at(span, "raised here")
             }
-            Mistake::Raised { kind, message } => {
+            Mistake::Raised { kind, message, .. } => {
                 error("kernel-raised", &format!("the kernel raised {kind}: {message}")).at(span, "raised here")
             }
             Mistake::Unsupported { what, help } => {

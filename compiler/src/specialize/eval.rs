@@ -474,6 +474,8 @@ impl Evaluator<'_> {
             }
             Value::Dict(it) | Value::Set(it) => it.borrow().entries().iter().map(|it| it.0.clone()).collect(),
             Value::Grid(it) => it.to_vec(),
+            Value::Class(it) => self.enum_members(it),
+            Value::Object(_) if value.items().is_some() => value.items().unwrap_or_default(),
             Value::Index(it) if it.rank() == 1 => {
                 let at = |idx: u32| Value::Int(it.start + it.steps()[0] * i64::from(idx));
                 (0..it.sizes()[0]).map(at).collect()

@@ -58,12 +58,18 @@ impl Evaluator<'_> {
                     self.assign(target, value.clone(), frame)?;
                 }
             }
-            StmtKind::AnnAssign { target, value, .. } => {
+            StmtKind::AnnAssign {
+                target,
+                annotation,
+                value,
+            } => {
                 if let Some(value) = value {
                     self.naming = target_name(std::slice::from_ref(target));
                     let value = self.eval(value, frame);
                     self.naming = None;
-                    self.assign(target, value?, frame)?;
+                    let value = value?;
+                    self.check_annotation(annotation, &value, frame)?;
+                    self.assign(target, value, frame)?;
                 }
             }
             StmtKind::AugAssign { target, op, value } => {
@@ -111,14 +117,7 @@ impl Evaluator<'_> {
             } => return self.for_loop(target, iter, body, orelse, frame),
             StmtKind::While { test, body, orelse } => return self.while_loop(test, body, orelse, frame),
             StmtKind::With { items, body } => {
-                for item in items {
-                    let context = self.eval(&item.context, frame)?;
-                    self.enter_with(&context, item.context.span)?;
-                    if let Some(target) = &item.target {
-                        self.assign(target, context, frame)?;
-                    }
-                }
-                return self.exec_block(body, frame);
+                return self.with_block(items, body, frame);
             }
             StmtKind::Try {
                 body,
@@ -126,20 +125,7 @@ impl Evaluator<'_> {
                 orelse,
                 finally,
             } => {
-                if self.calls > 0 {
-                    let help = "test the condition with if and report it with assert";
-                    return Err(Error::unsupported("try inside a function", help, stmt.span));
-                }
-                // At module level: optional imports. What fails falls to the first handler.
-                let flow = match self.exec_block(body, frame) {
-                    Ok(_) => self.exec_block(orelse, frame)?,
-                    Err(error) => match handlers.first() {
-                        Some(handler) => self.exec_block(&handler.body, frame)?,
-                        None => return Err(error),
-                    },
-                };
-                self.exec_block(finally, frame)?;
-                return Ok(flow);
+                return self.try_block(body, handlers, orelse, finally, frame);
             }
             StmtKind::Def(function) => {
                 let value = self.define(function, frame)?;
@@ -147,8 +133,8 @@ impl Evaluator<'_> {
                 self.assign_name(&name.name, value, frame);
             }
             StmtKind::Class(class) => {
-                let help = "use functions and dicts; classes come with the next dialect step";
-                return Err(Error::unsupported("a class", help, class.name.span));
+                let value = self.define_class(class, frame)?;
+                self.assign_name(&class.name.name, value, frame);
             }
             StmtKind::Import(names) => {
                 for name in names {
@@ -304,26 +290,6 @@ impl Evaluator<'_> {
         Err(Error::new(Mistake::Assertion { message, sides }, test.span))
     }
 
-    fn raised(&mut self, exception: Option<&Expr>, span: Span, frame: &Rc<Frame>) -> Result<Box<Error>> {
-        let (kind, message) = match exception.map(|it| &it.kind) {
-            Some(ExprKind::Call { callee, args }) => {
-                let message = match args.first() {
-                    Some(arg) => self.eval(&arg.value, frame)?.text(),
-                    None => String::new(),
-                };
-                (self.sources.slice(callee.span).to_string(), message)
-            }
-            Some(_) => (
-                exception
-                    .map(|it| self.sources.slice(it.span).to_string())
-                    .unwrap_or_default(),
-                String::new(),
-            ),
-            None => ("exception".to_string(), String::new()),
-        };
-        Ok(Error::new(Mistake::Raised { kind, message }, span))
-    }
-
     /// Assigns to a name, an attribute, a subscript, or unpacks into several.
     pub fn assign(&mut self, target: &Expr, value: Value, frame: &Rc<Frame>) -> Result<()> {
         match &target.kind {
@@ -346,6 +312,10 @@ impl Evaluator<'_> {
             }
             ExprKind::Attr { value: base, attr } => {
                 let base = self.eval(base, frame)?;
+                if let Value::Object(object) = &base {
+                    object.set(&attr.name, value);
+                    return Ok(());
+                }
                 let problem = format!(
                     "{} has no attribute that can be assigned",
                     super::eval::with_article(base.kind())

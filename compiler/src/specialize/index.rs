@@ -37,6 +37,23 @@ impl Evaluator<'_> {
             Value::Blocks(it) => self.index_blocks(it, index, span),
             Value::Index(form) => Ok(Value::Index(Rc::new(form.subscript(index, span)?))),
             Value::Nl("mgrid") => affine::grid(index, span),
+            Value::Object(object) => {
+                if let Some(result) = self.call_special(object, "__getitem__", vec![index.clone()], span) {
+                    return result;
+                }
+                match object.items() {
+                    Some(items) => self.index(&Value::tuple(items), index, span),
+                    None => Err(Error::type_error(
+                        format!("an object of {} cannot be indexed", object.class.name),
+                        span,
+                    )),
+                }
+            }
+            Value::Class(class) => match index {
+                Value::Str(name) => self.class_attribute(class, name, span),
+                // `Config[int]` is an annotation.
+                _ => Ok(value.clone()),
+            },
             Value::Grid(axes) => Ok(axes[element(index, axes.len(), "mgrid", span)?].clone()),
             Value::Array(array) => host_bridge::index(array, index, span),
             Value::Dict(dict) => {

@@ -91,16 +91,41 @@ const MARKS: &[&str] = &[
 /// The functions of a file that are marked as kernels.
 pub fn kernel_names(module: &ast::Module) -> Vec<Rc<str>> {
     functions(module)
+        .into_iter()
         .filter(|it| it.decorators.iter().any(is_mark))
         .filter_map(name_of)
         .collect()
 }
 
-fn functions(module: &ast::Module) -> impl Iterator<Item = &Rc<Function>> {
-    module.body.iter().filter_map(|it| match &it.kind {
-        StmtKind::Def(function) => Some(function),
-        _ => None,
-    })
+/// The functions of a file, also those under a module-level `if`, `try` or `with`.
+fn functions(module: &ast::Module) -> Vec<&Rc<Function>> {
+    fn collect<'a>(body: &'a [ast::Stmt], out: &mut Vec<&'a Rc<Function>>) {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Def(function) => out.push(function),
+                StmtKind::If { body, orelse, .. } => {
+                    collect(body, out);
+                    collect(orelse, out);
+                }
+                StmtKind::With { body, .. } => collect(body, out),
+                StmtKind::Try {
+                    body,
+                    handlers,
+                    orelse,
+                    finally,
+                } => {
+                    collect(body, out);
+                    handlers.iter().for_each(|it| collect(&it.body, out));
+                    collect(orelse, out);
+                    collect(finally, out);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(&module.body, &mut out);
+    out
 }
 
 fn name_of(function: &Rc<Function>) -> Option<Rc<str>> {
@@ -184,7 +209,7 @@ pub fn evaluate(
 
 fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {
     let top = Span::new(file, 0, 0);
-    let all: Vec<&Rc<Function>> = functions(module).collect();
+    let all: Vec<&Rc<Function>> = functions(module);
     let names = |list: &[&Rc<Function>]| {
         list.iter()
             .filter_map(|it| name_of(it))

@@ -25,6 +25,9 @@ pub fn module(path: &[&str]) -> Option<Value> {
         ["nki", "language"] => Module::Language,
         ["nki", "isa"] => Module::Isa,
         ["nki", "typing"] => Module::Typing,
+        ["nki", "compiler"] => return Some(Value::library("nki", "compiler")),
+        ["nki", "isa", "constants"] => Module::Isa,
+        ["nki", "language", "constants"] => Module::Constants,
         ["numpy"] => Module::Numpy,
         ["numpy", "random"] => Module::NumpyPart("random"),
         ["numpy", "linalg"] => Module::NumpyPart("linalg"),
@@ -36,6 +39,8 @@ pub fn module(path: &[&str]) -> Option<Value> {
                 "functools",
                 "operator",
                 "typing",
+                "abc",
+                "contextlib",
                 "dataclasses",
                 "enum",
                 "collections",
@@ -94,12 +99,14 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
             "language" => Value::Module(Module::Language),
             "isa" => Value::Module(Module::Isa),
             "typing" => Value::Module(Module::Typing),
+            "simulate_kernel" => Value::library("nki", "simulate"),
             _ => Value::library("nki", name),
         }),
         Module::Typing => Ok(Value::library("nki", name)),
         Module::Language => language_member(name, span),
         Module::Isa => isa_member(name, span),
         Module::TileSize => tile_size(this, name, span),
+        Module::Constants => Ok(Value::library("nl.constants", name)),
         Module::Enumeration(kind) => enum_member(kind, name).ok_or_else(|| {
             let members = ENUMERATIONS
                 .iter()
@@ -166,6 +173,9 @@ fn ml_dtype(name: &Rc<str>, span: Span) -> Result<Value> {
 fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
     if name.as_ref() == "tile_size" {
         return Ok(Value::Module(Module::TileSize));
+    }
+    if name.as_ref() == "constants" {
+        return Ok(Value::Module(Module::Constants));
     }
     if let Some((region, _)) = REGIONS.iter().find(|it| it.1 == &**name) {
         return Ok(Value::Buffer(*region));
@@ -275,7 +285,9 @@ fn tile_size(this: &Evaluator<'_>, name: &Rc<str>, span: Span) -> Result<Value> 
 /// An attribute of a library value, such as `np.random.rand` through `np.random`.
 pub fn attribute(module: &str, part: &str, name: &Rc<str>, span: Span) -> Result<Value> {
     match module {
-        "typing" | "dataclasses" | "enum" | "collections" => Ok(Value::library("typing", name)),
+        "typing" | "dataclasses" | "enum" | "collections" | "abc" | "contextlib" => {
+            Ok(Value::library("typing", name))
+        }
         "numpy" => host_bridge::part_attribute(part, name, span),
         _ => Err(no_attribute(
             format!("{module}.{part}"),

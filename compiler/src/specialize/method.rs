@@ -75,6 +75,7 @@ impl Evaluator<'_> {
                 search(items, name, &required(item), span)
             }
             Value::Instruction => Ok(Value::Instruction),
+            Value::Object(_) | Value::Class(_) | Value::Super(_) => self.call_bound(value, name, args),
             _ => Err(no_attribute(
                 with_article(value.kind()),
                 name,

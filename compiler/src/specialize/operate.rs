@@ -343,6 +343,7 @@ fn contains(container: &Value, item: &Value, span: Span) -> Result<bool> {
             let offset = it - range.start;
             offset % range.step == 0 && (0..range.len()).contains(&(offset / range.step))
         })),
+        (Value::Class(class), Value::Object(object)) => Ok(Rc::ptr_eq(class, &object.class)),
         _ => match container.items() {
             Some(items) => Ok(items.iter().any(|it| it.equals(item))),
             None => Err(Error::new(operands("in", item, container), span)),

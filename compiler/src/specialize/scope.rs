@@ -59,7 +59,7 @@ impl Scope {
         scope
     }
 
-    fn bind(&mut self, name: &Rc<str>) {
+    pub fn bind(&mut self, name: &Rc<str>) {
         let next = self.slots.len();
         self.slots.entry(name.clone()).or_insert(next);
     }

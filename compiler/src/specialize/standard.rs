@@ -7,7 +7,7 @@ use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
 use super::library::nc_version;
 use super::operate::floor_mod;
-use super::value::{Partial, Value};
+use super::value::{Partial, Region, Value};
 use super::{Evaluator, host_bridge};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
 use std::rc::Rc;
@@ -62,11 +62,15 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         ("nisa", "get_nc_version") => Ok(nc_version()),
         ("nisa", "register_alloc") => this.register_alloc(args),
         ("nisa", _) => Ok(Value::Int(0)),
-        ("nki", _) => Ok(args
-            .positional
-            .into_iter()
-            .next()
-            .unwrap_or(Value::library("nki", name))),
+        // Where the user wanted a tile says nothing about its values: the placer chooses.
+        ("ncc", name) if name.starts_with("psum") => Ok(Value::Buffer(Region::Psum)),
+        ("ncc", _) => Ok(Value::Buffer(Region::Sbuf)),
+        ("nki", _) => Ok(this.mark_only(&Value::library("nki", name), args)),
+        ("nl.constants", "sizeinbytes") => {
+            let [dtype] = args.bind(name, ["dtype"], 1)?;
+            let dtype = this.device_dtype(&required(dtype), span)?;
+            Ok(Value::Int(i64::from(dtype.size())))
+        }
         ("functools", "partial") => {
             let mut positional = args.positional.into_iter();
             let callee = positional
@@ -116,6 +120,11 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
                 }
             }
             Ok(Value::list(rows.into_iter().map(Value::tuple).collect()))
+        }
+        ("dataclasses", "replace") => this.replaced(args),
+        ("dataclasses", "asdict") => this.as_dict(args),
+        ("typing" | "dataclasses" | "enum" | "contextlib" | "abc", _) => {
+            Ok(this.mark_only(&Value::library(module, name), args))
         }
         _ => Err(Error::unsupported(
             &format!("{module}.{name}"),

@@ -197,7 +197,20 @@ impl Evaluator<'_> {
             }
             "broadcast_to" => {
                 let [shape] = args.bind(name, ["shape"], 1)?;
-                layout::broadcast_to(tensor, &int_list(&required(shape), "shape", span)?, span)?
+                let shape = int_list(&required(shape), "shape", span)?;
+                // Views cannot cross partitions; kernels of the classic style ask for it all the same.
+                let crosses = tensor.is_on_chip()
+                    && tensor.view.partitions() == 1
+                    && shape.first().is_some_and(|it| *it > 1);
+                match super::create::shape_of(
+                    &Value::tuple(shape.iter().map(|&it| Value::Int(it)).collect()),
+                    span,
+                ) {
+                    Ok(sizes) if crosses && sizes[0] <= self.target.partitions => {
+                        self.broadcast(tensor, &sizes, span)?
+                    }
+                    _ => layout::broadcast_to(tensor, &shape, span)?,
+                }
             }
             "expand_dim" => {
                 let [dim] = args.bind(name, ["dim"], 1)?;

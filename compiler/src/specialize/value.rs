@@ -6,6 +6,7 @@
 use super::access::Access;
 use super::affine::Affine;
 use super::blocks::Blocks;
+use super::class::{Class, Object};
 use super::dict::{Dict, Key};
 use super::dynamic::{DynamicRange, RegisterValue};
 use super::mask::Mask;
@@ -66,6 +67,11 @@ pub enum Value {
     Mask(Rc<Mask>),
     /// `nl.par_dim(size)` in a shape.
     ParDim(i64),
+    Class(Rc<Class>),
+    /// An instance of a class, or a member of an enumeration.
+    Object(Rc<Object>),
+    /// `super()`: the base class, and the object whose method it stands in.
+    Super(Rc<(Rc<Class>, Value)>),
     Array(Rc<RefCell<HostArray>>),
     /// A thing of NumPy's that is no array: a dtype the device does not have, `np.finfo`, a random generator.
     Host(Rc<Arg>),
@@ -204,6 +210,8 @@ pub enum Module {
     Language,
     Isa,
     TileSize,
+    /// `nl.constants`.
+    Constants,
     Typing,
     /// An enumeration of `nki.isa`, e.g. `engine`.
     Enumeration(&'static str),
@@ -283,6 +291,8 @@ impl Value {
             Value::Grid(_) => "mgrid",
             Value::Mask(_) => "mask",
             Value::ParDim(_) => "int",
+            Value::Class(_) => "class",
+            Value::Object(_) | Value::Super(_) => "object",
             Value::Array(_) => "array",
             Value::Host(_) => "NumPy object",
             Value::Register(_) => "register",
@@ -314,6 +324,7 @@ impl Value {
             Value::Int(it) => Some(*it),
             Value::Bool(it) => Some(i64::from(*it)),
             Value::ParDim(it) => Some(*it),
+            Value::Object(it) => it.as_int(),
             _ => None,
         }
     }
@@ -331,6 +342,7 @@ impl Value {
         match self {
             Value::Tuple(it) => Some(it.to_vec()),
             Value::List(it) => Some(it.borrow().clone()),
+            Value::Object(it) => it.items(),
             _ => None,
         }
     }
@@ -346,6 +358,8 @@ impl Value {
             Value::Str(it) => Key::Str(it.clone()),
             Value::Tuple(it) => Key::Tuple(it.iter().map(Value::key).collect::<Option<_>>()?),
             Value::Dtype(it) => Key::Dtype(*it),
+            Value::Object(it) => it.key()?,
+            Value::Class(it) => Key::Tuple(vec![Key::Named("class", ""), Key::Str(it.name.clone())]),
             Value::Buffer(it) => Key::Named("region", it.name()),
             Value::Member(it) => Key::Named(it.kind, it.name),
             Value::Nl(it) => Key::Named("nl", it),
@@ -374,6 +388,7 @@ impl Value {
                 a.start.equals(&b.start) && a.stop.equals(&b.stop) && a.step.equals(&b.step)
             }
             (Value::Ellipsis, Value::Ellipsis) => true,
+            (Value::Object(a), Value::Object(b)) => a.equals(b),
             _ => match (self.as_float(), other.as_float()) {
                 (Some(a), Some(b)) => a == b,
                 _ => self.is_same(other),
@@ -389,6 +404,9 @@ impl Value {
             (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
             (Value::Tensor(a), Value::Tensor(b)) => a.view == b.view,
             (Value::Access(a), Value::Access(b)) => Rc::ptr_eq(a, b),
+            (Value::Class(a), Value::Class(b)) => Rc::ptr_eq(a, b),
+            // Members of an enumeration are made anew for each use, and are one thing all the same.
+            (Value::Object(a), Value::Object(b)) => Rc::ptr_eq(a, b) || (a.key().is_some() && a.equals(b)),
             (Value::Blocks(a), Value::Blocks(b)) => a.is_same(b),
             (Value::Index(a), Value::Index(b)) => a == b,
             (Value::Mask(a), Value::Mask(b)) => a == b,
@@ -487,6 +505,9 @@ impl Value {
             Value::Grid(it) => format!("<mgrid of {}>", it.len()),
             Value::Mask(it) => format!("<mask of {}>", it.conditions.len()),
             Value::ParDim(it) => it.to_string(),
+            Value::Class(it) => format!("<class '{}'>", it.name),
+            Value::Object(it) => it.repr(),
+            Value::Super(_) => "<super>".to_string(),
             Value::Array(it) => match it.borrow().item() {
                 Ok(item) if it.borrow().n_dims() == 0 => super::host_bridge::from_arg(item).repr(),
                 _ => it.borrow().to_string(),
