@@ -51,6 +51,7 @@ fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T
 fn settings() -> Settings {
     Settings {
         target: &target::TARGETS[0],
+        dialect: None,
         params: Vec::new(),
         spill: false,
         place_seed: None,

@@ -74,6 +74,7 @@ impl Input {
             spill: false,
             place_seed: None,
             target: &target::TARGETS[0],
+            dialect: None,
             loader: &|_| None,
             arrays: &|_, _| Err("no files".to_string()),
         };

@@ -19,6 +19,7 @@ mod eval;
 mod exec;
 mod call;
 mod class;
+mod history;
 mod exception;
 mod annotation;
 mod builtins;
@@ -56,6 +57,7 @@ mod kernel;
 
 pub use constant::ArrayLoader;
 pub use error::{Error, Mistake};
+pub use history::Dialect;
 pub use kernel::{
     ArgValue, Evaluated, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize,
 };
@@ -68,6 +70,7 @@ use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
 use crate::source::{Sources, Span};
 use crate::target::Target;
 use error::Result;
+use history::Removed;
 use modules::ModuleEnv;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scope;
@@ -113,6 +116,8 @@ enum Warning {
     Narrowed,
     /// A 16-bit result of a Tensor-engine transpose.
     SixteenBitTranspose,
+    /// Something that NKI has removed.
+    Removed(Removed),
 }
 
 /// One call or loop iteration around the current statement.
@@ -141,7 +146,13 @@ struct Evaluator<'a> {
     grid: &'a [u32],
     program_id: &'a [u32],
     modules: Vec<ModuleEnv>,
+    /// Errors that did not end the evaluation: of imported files, and of a dialect.
     import_errors: Vec<Diagnostic>,
+    dialect: Option<Dialect>,
+    /// Whether a file imports `neuronxcc.nki`.
+    is_classic: bool,
+    /// What was already said about NKI's history.
+    noted: Vec<Removed>,
     scopes: FxHashMap<*const Function, Rc<Scope>>,
     /// Members of `nki.language`, `nki.isa` and `nl.tile_size` that were used.
     members: [FxHashMap<Rc<str>, Value>; 3],
@@ -191,6 +202,9 @@ impl<'a> Evaluator<'a> {
             program_id: request.program_id,
             modules: Vec::new(),
             import_errors: Vec::new(),
+            dialect: request.dialect,
+            is_classic: false,
+            noted: Vec::new(),
             scopes: FxHashMap::default(),
             members: Default::default(),
             open_loops: Vec::new(),
@@ -320,17 +334,25 @@ impl<'a> Evaluator<'a> {
             .or_insert_with(make)
             .clone()
     }
-
-    fn warn(&mut self, warning: Warning, span: Span) {
-        if self.warned.insert((warning, span)) {
-            self.warnings.push(warning.report(span));
-        }
-    }
 }
 
 impl Warning {
+    /// The version of NKI that refuses it; `None`: it is about the hardware.
+    fn since(self) -> Option<Dialect> {
+        match self {
+            Warning::OldKeyword(_) => Some(Dialect::V0_2),
+            Warning::Removed(what) => Some(what.since()),
+            Warning::NoDivider | Warning::Broadcast { .. } | Warning::WritesArgument => Some(Dialect::V0_6),
+            Warning::OffsetOnView
+            | Warning::IntThroughF32
+            | Warning::Narrowed
+            | Warning::SixteenBitTranspose => None,
+        }
+    }
+
     fn report(self, span: Span) -> Diagnostic {
         match self {
+            Warning::Removed(what) => what.report(span),
             Warning::OffsetOnView => Diagnostic::warning(
                 "offset-on-view",
                 "`offset` counts from the start of the tensor, not of this view",

@@ -190,6 +190,7 @@ impl Session {
             place_seed: self.settings.place_seed,
             program_id,
             target: self.settings.target,
+            dialect: self.settings.dialect,
             loader: &loader,
             arrays: &find_array,
         };

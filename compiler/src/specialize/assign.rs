@@ -5,6 +5,7 @@
 
 use super::Evaluator;
 use super::error::{Error, Result};
+use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Extent, Mask};
 use super::restrict::Masked;
@@ -35,6 +36,7 @@ impl Evaluator<'_> {
     /// `place = value`, the place being a tensor, an access or blocks.
     pub fn assign_into(&mut self, place: &Value, value: &Expr, frame: &Rc<Frame>) -> Result<()> {
         let span = value.span;
+        self.removed(Removed::SubscriptStore, span);
         match &value.kind {
             ExprKind::Call { callee, args } => {
                 let callee = self.eval(callee, frame)?;
@@ -235,6 +237,7 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Option<Value>> {
         let span = value.span;
+        self.removed(Removed::Accumulation, span);
         let accumulator = match old {
             Value::Tensor(it) if it.is_on_chip() => Some(it.clone()),
             _ => None,
@@ -381,6 +384,7 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
         span: Span,
     ) -> Result<Value> {
+        self.removed(Removed::LoopReduce, span);
         let names = args.iter().find_map(|it| match &it.kind {
             ArgKind::Keyword(name) if &*name.name == "loop_indices" => Some(&it.value),
             _ => None,

@@ -8,6 +8,7 @@ use super::affine::{Affine, sequence};
 use super::builtins::required;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Extent, Mask};
 use super::restrict::Masked;
@@ -76,8 +77,12 @@ impl Evaluator<'_> {
         let span = args.span;
         let all = Masked::Extent(Extent::All);
         match name {
-            "arange" => return Ok((arange(args)?, all)),
+            "arange" => {
+                self.removed(Removed::IndexTensor, span);
+                return Ok((arange(args)?, all));
+            }
             "par_dim" => {
+                self.removed(Removed::BlockDimension, span);
                 let [size] = args.bind("nl.par_dim", ["value"], 1)?;
                 return Ok((Value::ParDim(int(&required(size), "the size", span)?), all));
             }
@@ -143,6 +148,7 @@ impl Evaluator<'_> {
             && let Some((region, _)) = REGIONS.iter().find(|it| it.1 == &**text)
         {
             *buffer = Value::Buffer(*region);
+            self.removed(Removed::StringBuffer, args.span);
         }
         let shape =
             args.positional

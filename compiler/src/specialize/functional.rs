@@ -10,6 +10,7 @@ use super::builtins::required;
 use super::create::shape_of;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Condition, Extent, Mask, Test};
 use super::promote::promote;
@@ -49,6 +50,9 @@ impl Evaluator<'_> {
     pub fn call_instruction(&mut self, op: Op, mut args: CallArgs, into: Option<&Value>) -> Result<Value> {
         let row = op.row();
         let is_functional = is_functional(row, &args);
+        if is_functional {
+            self.removed(Removed::FunctionalCall, args.span);
+        }
         let mask = self.take_mask(&mut args)?;
         let extent = match mask {
             Masked::Extent(extent) => extent,

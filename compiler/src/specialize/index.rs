@@ -6,6 +6,7 @@
 use super::Evaluator;
 use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
+use super::history::Removed;
 use super::host_bridge;
 use super::value::{SliceValue, Tensor, Value};
 use super::{access, affine};
@@ -36,7 +37,10 @@ impl Evaluator<'_> {
             Value::Access(it) => Err(it.outside()),
             Value::Blocks(it) => self.index_blocks(it, index, span),
             Value::Index(form) => Ok(Value::Index(Rc::new(form.subscript(index, span)?))),
-            Value::Nl("mgrid") => affine::grid(index, span),
+            Value::Nl("mgrid") => {
+                self.removed(Removed::IndexTensor, span);
+                affine::grid(index, span)
+            }
             Value::Object(object) => {
                 if let Some(result) = self.call_special(object, "__getitem__", vec![index.clone()], span) {
                     return result;

@@ -4,6 +4,7 @@ use super::call::unexpected;
 use super::constant::ArrayLoader;
 use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
+use super::history::Dialect;
 use super::host_bridge::from_arg;
 use super::modules::{Loader, ModuleEnv};
 use super::scope::{Frame, Scope};
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     pub spill: bool,
     /// Asks for another choice among the placements that fit.
     pub place_seed: Option<u64>,
+    /// The version of NKI whose removals are errors; `None`: what works is accepted.
+    pub dialect: Option<Dialect>,
     pub loader: &'a Loader<'a>,
     pub arrays: &'a ArrayLoader<'a>,
 }
@@ -194,6 +197,7 @@ pub fn evaluate(
         spill: false,
         place_seed: None,
         target,
+        dialect: None,
         loader,
         arrays: &|_, _| Err("a reference reads no files".to_string()),
     };

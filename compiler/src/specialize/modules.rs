@@ -4,6 +4,7 @@
 //! that name. Real files import torch, read environment variables and call simulators at module level.
 
 use super::error::{Error, Mistake, Result};
+use super::history::Removed;
 use super::scope::{Frame, Scope, statement_bindings};
 use super::value::{Module, ModuleId, Value};
 use super::{Evaluator, library};
@@ -151,9 +152,15 @@ impl Evaluator<'_> {
     pub fn import(&mut self, name: &ImportName, frame: &Rc<Frame>) -> Result<()> {
         let path: Vec<&str> = name.path.iter().map(|it| &*it.name).collect();
         let (bound, value) = match &name.alias {
-            Some(alias) => (&alias.name, self.resolve(0, &path, frame.module)?),
+            Some(alias) => (
+                &alias.name,
+                self.resolve(0, &path, frame.module, name.path[0].span)?,
+            ),
             // Without an alias the first part is bound; the others are its attributes.
-            None => (&name.path[0].name, self.resolve(0, &path[..1], frame.module)?),
+            None => (
+                &name.path[0].name,
+                self.resolve(0, &path[..1], frame.module, name.path[0].span)?,
+            ),
         };
         self.assign_name(&bound.clone(), value, frame);
         Ok(())
@@ -177,21 +184,21 @@ impl Evaluator<'_> {
             let from = if path.is_empty() {
                 None
             } else {
-                Some(self.resolve(level, &path, frame.module)?)
+                Some(self.resolve(level, &path, frame.module, span)?)
             };
             let value = match from {
                 Some(Value::Unresolved(_)) | None => {
                     // `from . import utils`, or a module inside a package that has no file of its own.
                     let mut whole = path.clone();
                     whole.push(&wanted.name);
-                    self.resolve(level, &whole, frame.module)?
+                    self.resolve(level, &whole, frame.module, span)?
                 }
                 Some(Value::Module(Module::File(id))) => match self.global(id, &wanted.name)? {
                     Some(value) => value,
                     None => {
                         let mut whole = path.clone();
                         whole.push(&wanted.name);
-                        match self.resolve(level, &whole, frame.module)? {
+                        match self.resolve(level, &whole, frame.module, span)? {
                             Value::Unresolved(_) => {
                                 let known = self.global_names(id);
                                 let of = format!("the module {}", path.join("."));
@@ -215,7 +222,11 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn resolve(&mut self, level: u32, path: &[&str], importer: ModuleId) -> Result<Value> {
+    fn resolve(&mut self, level: u32, path: &[&str], importer: ModuleId, span: Span) -> Result<Value> {
+        if level == 0 && path.first() == Some(&"neuronxcc") {
+            self.is_classic = true;
+            self.removed(Removed::OldNamespace, span);
+        }
         if level == 0
             && let Some(value) = library::module(path)
         {

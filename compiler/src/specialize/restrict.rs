@@ -4,11 +4,12 @@
 //! dimension `d` of the tile. Also remembers which tiles only ever had a corner written, since the undefined rest
 //! must not be read: later functional calls are cut to that corner too, as the values outside it mean nothing.
 
-use super::Evaluator;
 use super::error::{Error, Mistake, Result};
 use super::eval::CallArgs;
+use super::history::Removed;
 use super::mask::{Extent, Mask, Rectangle};
 use super::value::{Tensor, Value};
+use super::{Evaluator, Warning};
 use crate::ir::{BufferId, Dim, MAX_DIMS, View};
 use crate::isa::{Access, Arg, MAX_ARGS, Op};
 use crate::source::Span;
@@ -75,6 +76,10 @@ impl Evaluator<'_> {
         if at < args.keyword_spans.len() {
             args.keyword_spans.remove(at);
         }
+        match &value {
+            Value::None => self.warn_old_mask(args.span),
+            _ => self.removed(Removed::Mask, args.span),
+        }
         match value {
             Value::None => Ok(Masked::Extent(Extent::All)),
             Value::Mask(mask) => match mask.extent() {
@@ -90,6 +95,13 @@ impl Evaluator<'_> {
                     Err(Error::type_error(message, args.span))
                 }
             },
+        }
+    }
+
+    /// `mask=None` says nothing; only newer NKI minds.
+    fn warn_old_mask(&mut self, span: Span) {
+        if !self.is_classic || self.dialect.is_some() {
+            self.warn(Warning::OldKeyword("mask"), span);
         }
     }
 

@@ -5,7 +5,7 @@ use super::arguments::host_array;
 use crate::tensor::{ArgSpec, parse_arg};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::host::HostArray;
-use nk_compiler::specialize::{ImportRequest, Loaded};
+use nk_compiler::specialize::{Dialect, ImportRequest, Loaded};
 use nk_compiler::target::Target;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone)]
 pub struct Settings {
     pub target: &'static Target,
+    /// The version of NKI whose removals are errors.
+    pub dialect: Option<Dialect>,
     /// Values for module-level constants and parameters with defaults.
     pub params: Vec<(String, String)>,
     /// Whether tiles that do not fit into SBUF may move to HBM and back.

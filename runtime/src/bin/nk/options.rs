@@ -2,6 +2,7 @@
 
 use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::source::Sources;
+use nk_compiler::specialize::Dialect;
 use nk_compiler::target::{TARGETS, Target};
 use nk_runtime::session::{Failure, Job, Session, Settings, json_args};
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ pub struct SourceArgs {
     /// Another choice among equally good placements.
     #[arg(long, value_name = "N")]
     pub place_seed: Option<u64>,
-    /// The version of the language.
+    /// A version of NKI, 0.1 to 0.6: what it no longer has is an error instead of a warning.
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<String>,
 }
@@ -52,9 +53,9 @@ const MAX_PROGRAMS: u64 = 65_536;
 impl SourceArgs {
     /// Opens the file.
     pub fn open(&self, sources: &mut Sources) -> Result<Session, Failure> {
-        self.refuse_later()?;
         let settings = Settings {
             target: self.target()?,
+            dialect: self.dialect()?,
             params: self.params.clone(),
             spill: self.spill,
             place_seed: self.place_seed,
@@ -119,18 +120,19 @@ impl SourceArgs {
         }
     }
 
-    fn refuse_later(&self) -> Result<(), Failure> {
-        let later = |option: &str| {
-            Err(usage(
-                "not-yet",
-                format!("{option} is not there yet; it comes in a later version"),
-            ))
+    fn dialect(&self) -> Result<Option<Dialect>, Failure> {
+        let Some(name) = &self.dialect else {
+            return Ok(None);
         };
-        if self.dialect.is_some() {
-            return later("--dialect");
+        match Dialect::from_name(name) {
+            Some(it) => Ok(Some(it)),
+            None => Err(usage(
+                "unknown-dialect",
+                format!("{name} is no version of NKI; there are 0.1 to 0.6"),
+            )),
         }
-        Ok(())
     }
+
 }
 
 pub fn usage(code: &'static str, message: String) -> Failure {
