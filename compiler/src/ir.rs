@@ -496,6 +496,15 @@ impl Program {
         *self.view_ids.entry(view).or_insert(id)
     }
 
+    /// Takes back the buffers and views made since there were so many; no instruction may name them.
+    pub fn take_back(&mut self, n_buffers: usize, n_views: usize) {
+        for view in self.views.drain(n_views..) {
+            self.view_ids.remove(&view);
+        }
+        self.buffers.truncate(n_buffers);
+        self.n_views_before_buffer = self.views.len();
+    }
+
     /// Lets another view stand where only the instruction that is being made has named one; gives the id to use.
     pub fn replace_view(&mut self, id: ViewId, view: View) -> ViewId {
         self.view_ids.remove(&self.views[id.index()]);

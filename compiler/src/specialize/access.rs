@@ -43,7 +43,7 @@ impl Key {
 /// The keys in an evaluated index.
 pub fn keys_of(index: &Value, span: Span) -> Result<Vec<Key>> {
     match index {
-        Value::Tuple(keys) => keys.iter().map(|it| Key::of(it, span)).collect(),
+        Value::Tuple(keys) | Value::Grid(keys) => keys.iter().map(|it| Key::of(it, span)).collect(),
         index => Ok(vec![Key::of(index, span)?]),
     }
 }

@@ -13,7 +13,7 @@ use super::scope::Frame;
 use super::value::{Region, Tensor, Value};
 use crate::ast::{ArgKind, BinOp, Expr, ExprKind};
 use crate::dtype::Dtype;
-use crate::ir::View;
+use crate::ir::{BufferId, View};
 use crate::isa::{Accumulate, AluClass, AluOp, Arg, Op, Rule};
 use crate::source::Span;
 use std::rc::Rc;
@@ -22,6 +22,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy)]
 struct Progress {
     n_buffers: usize,
+    n_views: usize,
     n_insts: usize,
 }
 
@@ -29,6 +30,7 @@ impl Evaluator<'_> {
     fn progress(&self) -> Progress {
         Progress {
             n_buffers: self.program.buffers.len(),
+            n_views: self.program.views().len(),
             n_insts: self.program.insts.len(),
         }
     }
@@ -49,7 +51,7 @@ impl Evaluator<'_> {
                     Value::Isa(op) => self.call_instruction(op, args, Some(place)).map(|_| ()),
                     Value::Nl(name) => {
                         let before = self.progress();
-                        let (result, masked) = self.call_language_masked(name, args)?;
+                        let (result, masked) = self.call_language_masked(name, args, Some(place))?;
                         self.land(place, &result, &masked, before, span)
                     }
                     callee => {
@@ -93,7 +95,17 @@ impl Evaluator<'_> {
     ) -> Result<()> {
         let extent = match masked {
             Masked::General(mask) => return self.store_where(place, result, mask, span),
-            Masked::Extent(Extent::Nothing) => return Ok(()),
+            Masked::Extent(Extent::Nothing) => {
+                // Nothing was emitted, so nothing knows of the tile that the call made.
+                if self.program.insts.len() == before.n_insts {
+                    for idx in before.n_buffers..self.program.buffers.len() {
+                        self.masking.forget(BufferId::new(idx));
+                        self.zeros.remove(&BufferId::new(idx));
+                    }
+                    self.program.take_back(before.n_buffers, before.n_views);
+                }
+                return Ok(());
+            }
             Masked::Extent(extent) => extent.clone(),
         };
         let Value::Tensor(source) = result else {
@@ -249,7 +261,7 @@ impl Evaluator<'_> {
             let args = self.eval_args(args, frame, span)?;
             let before = self.progress();
             let (operand, masked) = match &callee {
-                Value::Nl(name) => self.call_language_masked(name, args)?,
+                Value::Nl(name) => self.call_language_masked(name, args, None)?,
                 Value::Isa(op) => (
                     self.call_instruction(*op, args, None)?,
                     Masked::Extent(self.masking.last.clone()),

@@ -13,7 +13,8 @@ use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
 use crate::isa::{
-    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, Engine, Kind, MAX_ARGS, Memory, Op, Operand, Row,
+    Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, DtypeSet, Engine, Kind, MAX_ARGS, Memory, Op, Operand,
+    Row,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -53,7 +54,7 @@ impl Evaluator<'_> {
         self.check_extra(row, extra, &dst, &bound, given, span)?;
         resolve_immediates(op, &dst, &mut bound);
         let engine = self.engine_for(op, extra, &bound, span)?;
-        if op == Op::NcTranspose && engine == Engine::Tensor && dst.dtype.size() < 4 {
+        if op == Op::NcTranspose && engine == Engine::Tensor && dst.dtype.size() < 4 && !self.is_classic {
             self.warn(Warning::SixteenBitTranspose, span);
         }
         if op == Op::NcMatmul {
@@ -129,6 +130,15 @@ impl Evaluator<'_> {
             }
         }
         match &operand.kind {
+            // A bool is one byte, 0 or 1: a predicate like any other.
+            Kind::Tile(facts) if facts.dtypes == DtypeSet::Unsigned && is_bool_tile(value) => match value {
+                Value::Tensor(tensor) => {
+                    let mut view = tensor.view;
+                    view.dtype = Dtype::U8;
+                    Ok(Arg::View(self.program.add_view(view)))
+                }
+                _ => Err(wrong("a tensor", None)),
+            },
             Kind::Tile(_) | Kind::Column(_) => match value {
                 Value::Tensor(tensor) => Ok(Arg::View(self.program.add_view(tensor.view))),
                 _ if operand.name == "bias" && value.as_float().is_some() => {
@@ -481,6 +491,10 @@ pub fn bind_operands(row: &'static Row, args: CallArgs) -> Result<Bound> {
         }
     }
     Ok((given, extra))
+}
+
+fn is_bool_tile(value: &Value) -> bool {
+    matches!(value, Value::Tensor(it) if it.view.dtype == Dtype::Bool)
 }
 
 /// A number as an immediate operand.

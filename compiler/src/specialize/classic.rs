@@ -65,14 +65,16 @@ impl Loops {
 
 impl Evaluator<'_> {
     pub fn call_language(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {
-        self.call_language_masked(name, args).map(|it| it.0)
+        self.call_language_masked(name, args, None).map(|it| it.0)
     }
 
-    /// A call of a function of `nki.language`: its result, and the mask that says how much of it counts.
+    /// A call of a function of `nki.language`: its result, and the mask that says how much of it counts. `place` is
+    /// the left side of a subscript assignment.
     pub fn call_language_masked(
         &mut self,
         name: &'static str,
         mut args: CallArgs,
+        place: Option<&Value>,
     ) -> Result<(Value, Masked)> {
         let span = args.span;
         let all = Masked::Extent(Extent::All);
@@ -119,14 +121,21 @@ impl Evaluator<'_> {
             "load" => {
                 let [src, dtype] = args.bind("nl.load", ["src", "dtype"], 1)?;
                 let src = required(src);
+                if let Some(place) = place {
+                    self.copy_boxes(place, &src, &mask, span)?;
+                    return Ok((Value::None, Masked::Extent(Extent::Nothing)));
+                }
                 let view = match &src {
                     Value::Access(access) => access.tensor().clone(),
                     src => self.tile(src, "nl.load", span)?,
                 };
                 let dtype = self.result_dtype(dtype, view.view.dtype, span)?;
                 let dst = self.fresh_like(&view, dtype, Region::Sbuf, span)?;
-                self.copy_boxes(&tensor_value(dst.clone()), &src, &mask, span)?;
-                Ok((tensor_value(dst), Masked::General(mask)))
+                // What the mask leaves out has no value; it must have one before the tile is used whole.
+                self.fill(&dst, &Value::Int(0), span)?;
+                let dst = tensor_value(dst);
+                self.copy_boxes(&dst, &src, &mask, span)?;
+                Ok((dst, Masked::Extent(Extent::All)))
             }
             "store" => {
                 let [dst, value] = args.bind("nl.store", ["dst", "value"], 2)?;

@@ -189,7 +189,7 @@ impl Evaluator<'_> {
                     Pick::Slice(bound_of(start)?, bound_of(stop)?, bound_of(step)?)
                 }
                 _ => match self.eval(key, frame)? {
-                    value @ Value::Tuple(_) => {
+                    value @ (Value::Tuple(_) | Value::Grid(_)) => {
                         return access::select(tensor, &access::keys_of(&value, span)?, span);
                     }
                     Value::Int(it) => Pick::At(it),

@@ -158,7 +158,9 @@ impl Evaluator<'_> {
             let value = match &context {
                 // Contexts of NKI and of the standard library order or label instructions; they make nothing.
                 // Queues keep program order as it is, and what runs at once touches different bytes.
-                Value::Library(_) | Value::Nl(_) | Value::None | Value::Instruction | Value::Member(_) => context.clone(),
+                Value::Library(_) | Value::Nl(_) | Value::None | Value::Instruction | Value::Member(_) => {
+                    context.clone()
+                }
                 Value::Object(object) => {
                     let value = self.call_special(object, "__enter__", Vec::new(), span);
                     entered.push((object.clone(), span));

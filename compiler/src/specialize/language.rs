@@ -168,7 +168,16 @@ impl Evaluator<'_> {
                 let [dst, value, mask] = args.bind("nl.store", ["dst", "value", "mask"], 2)?;
                 self.no_mask(mask, span)?;
                 let dst = self.tile(&required(dst), "nl.store", span)?;
-                let value = self.tile(&required(value), "nl.store", span)?;
+                let value = required(value);
+                let value = match super::bind::immediate(&value) {
+                    // A number is stored as a tile that is filled with it.
+                    Some(_) => {
+                        let tile = self.fresh_like(&dst, dst.view.dtype, Region::Sbuf, span)?;
+                        self.fill(&tile, &value, span)?;
+                        tile
+                    }
+                    None => self.tile(&value, "nl.store", span)?,
+                };
                 self.store_view(&dst, &value, span)?;
                 Ok(Value::None)
             }
@@ -347,8 +356,13 @@ impl Evaluator<'_> {
 
     /// A fresh tile of a shape.
     pub fn fresh(&mut self, shape: &[u32], dtype: Dtype, region: Region, span: Span) -> Result<Tensor> {
+        let mut shape = shape.to_vec();
+        // A row of HBM becomes one element per partition.
+        if shape.len() == 1 && region.memory().is_on_chip() {
+            shape.push(1);
+        }
         let wanted = Creation {
-            shape: shape.to_vec(),
+            shape,
             dtype,
             region,
             name: None,

@@ -174,6 +174,12 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
     if name.as_ref() == "tile_size" {
         return Ok(Value::Module(Module::TileSize));
     }
+    if matches!(name.as_ref(), "NKIObject" | "DType" | "MemoryRegion") {
+        return Ok(Value::library("typing", name));
+    }
+    if matches!(name.as_ref(), "NkiTensor" | "tensor") {
+        return Ok(Value::library("nki", "tensor"));
+    }
     if name.as_ref() == "constants" {
         return Ok(Value::Module(Module::Constants));
     }
