@@ -35,6 +35,33 @@ def matmul(lhsT, rhs):
     return out
 ";
 
+/// The same in the classic style, as machine-written kernels have it: index tensors made anew for every access, masks,
+/// block dimensions, functional calls.
+const CLASSIC_KERNEL: &str = "
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+import numpy as np
+
+@nki.jit
+def matmul(lhsT, rhs):
+    out = nl.ndarray((4096, 4096), dtype=lhsT.dtype, buffer=nl.shared_hbm)
+    left = nl.ndarray((32, 16, nl.par_dim(128), 128), dtype=lhsT.dtype, buffer=nl.sbuf)
+    right = nl.ndarray((32, 8, 16, nl.par_dim(128), 512), dtype=lhsT.dtype, buffer=nl.sbuf)
+    product = nl.zeros((32, 8, nl.par_dim(128), 512), dtype=np.float32, buffer=nl.psum, lazy_initialization=True)
+    result = nl.ndarray((32, 8, nl.par_dim(128), 512), dtype=lhsT.dtype, buffer=nl.sbuf)
+    for i0 in nl.affine_range(32):
+        for i1 in nl.affine_range(16):
+            left[i0, i1, nl.arange(128)[:, None], nl.arange(128)[None, :]] = nl.load(lhsT[128 * i1 + nl.arange(128)[:, None], 128 * i0 + nl.arange(128)[None, :]], dtype=lhsT.dtype, mask=None)
+        for i2 in nl.affine_range(8):
+            for i3 in nl.affine_range(16):
+                right[i0, i2, i3, nl.arange(128)[:, None], nl.arange(512)[None, :]] = nl.load(rhs[128 * i3 + nl.arange(128)[:, None], 512 * i2 + nl.arange(512)[None, :]], dtype=lhsT.dtype, mask=-512 * i2 + -1 * nl.arange(512)[None, :] + 4095 >= 0)
+                product[i0, i2, nl.arange(128)[:, None], nl.arange(512)[None, :]] += nisa.nc_matmul(left[i0, i3, nl.arange(128)[:, None], nl.arange(128)[None, :]], right[i0, i2, i3, nl.arange(128)[:, None], nl.arange(512)[None, :]], is_stationary_onezero=False, is_moving_onezero=False, mask=None)
+            result[i0, i2, nl.arange(128)[:, None], nl.arange(512)[None, :]] = nl.copy(product[i0, i2, nl.arange(128)[:, None], nl.arange(512)[None, :]], dtype=lhsT.dtype, mask=None)
+            nl.store(out[128 * i0 + nl.arange(128)[:, None], 512 * i2 + nl.arange(512)[None, :]], value=result[i0, i2, nl.arange(128)[:, None], nl.arange(512)[None, :]], mask=None)
+    return out
+";
+
 struct Input {
     sources: Sources,
     file: FileId,
@@ -43,9 +70,9 @@ struct Input {
 }
 
 impl Input {
-    fn new() -> Input {
+    fn new(kernel: &str) -> Input {
         let mut sources = Sources::new();
-        let file = sources.add("matmul.nk", KERNEL);
+        let file = sources.add("matmul.nk", kernel);
         let (ast, errors) = parse::parse(&sources, file);
         assert!(errors.is_empty());
         let tensor = |shape: [u32; 2]| ArgValue::Tensor {
@@ -88,7 +115,7 @@ impl Input {
 }
 
 fn stages(criterion: &mut Criterion) {
-    let mut input = Input::new();
+    let mut input = Input::new(KERNEL);
     let program = input.specialized().program;
     let target = &target::TARGETS[0];
     let placement = place::place(&program, target).expect("the kernel of the benchmark fits");
@@ -127,5 +154,24 @@ fn stages(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, stages);
+/// The part of the classic style: what it costs more is in `specialize`.
+fn classic(criterion: &mut Criterion) {
+    let mut input = Input::new(CLASSIC_KERNEL);
+    let program = input.specialized().program;
+    let mut group = criterion.benchmark_group("classic instructions");
+    group
+        .throughput(Throughput::Elements(program.insts.len() as u64))
+        .sample_size(20);
+    group.bench_function("ast to verified schedule", |it| {
+        it.iter(|| {
+            black_box(
+                input.with(|sources, file, ast, request| compile_ast(sources, file, ast, request).is_ok()),
+            )
+        })
+    });
+    group.bench_function("specialize", |it| it.iter(|| black_box(input.specialized())));
+    group.finish();
+}
+
+criterion_group!(benches, stages, classic);
 criterion_main!(benches);

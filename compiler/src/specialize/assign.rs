@@ -13,7 +13,7 @@ use super::scope::Frame;
 use super::value::{Region, Tensor, Value};
 use crate::ast::{ArgKind, BinOp, Expr, ExprKind};
 use crate::dtype::Dtype;
-use crate::ir::{BufferId, View};
+use crate::ir::BufferId;
 use crate::isa::{Accumulate, AluClass, AluOp, Arg, Op, Rule};
 use crate::source::Span;
 use std::rc::Rc;
@@ -133,7 +133,11 @@ impl Evaluator<'_> {
     fn retarget(&mut self, source: &Tensor, target: &Tensor, before: Progress, span: Span) -> Result<bool> {
         let buffer = source.buffer();
         let is_fresh = buffer.index() >= before.n_buffers && buffer.index() + 1 == self.program.buffers.len();
-        let is_whole = source.view == View::whole(buffer, &self.program[buffer]);
+        let storage = &self.program[buffer];
+        let is_whole = source.view.partitions() == storage.partitions()
+            && source.view.free_count() == storage.free_count()
+            && source.view.dtype == storage.dtype
+            && super::layout::is_contiguous(source);
         let same = source.view.partitions() == target.view.partitions()
             && source.view.free_count() == target.view.free_count();
         if !is_fresh

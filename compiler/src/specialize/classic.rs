@@ -21,7 +21,16 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Names of `nki.language` that only the classic style has.
-pub const NAMES: &[&str] = &["arange", "loop_reduce", "mgrid", "nc", "par_dim", "spmd_dim"];
+pub const NAMES: &[&str] = &[
+    "arange",
+    "finfo",
+    "iinfo",
+    "loop_reduce",
+    "mgrid",
+    "nc",
+    "par_dim",
+    "spmd_dim",
+];
 
 /// The loops around the current statement, by the names of their variables.
 #[derive(Default)]
@@ -87,6 +96,11 @@ impl Evaluator<'_> {
                 self.removed(Removed::BlockDimension, span);
                 let [size] = args.bind("nl.par_dim", ["value"], 1)?;
                 return Ok((Value::ParDim(int(&required(size), "the size", span)?), all));
+            }
+            // The limits of a dtype are its attributes.
+            "finfo" | "iinfo" => {
+                let [dtype] = args.bind(name, ["dtype"], 1)?;
+                return Ok((Value::Dtype(self.device_dtype(&required(dtype), span)?), all));
             }
             // How programs of a grid are spread over cores does not change what they compute.
             "nc" | "spmd_dim" => {

@@ -14,6 +14,7 @@ use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Condition, Extent, Mask, Test};
 use super::promote::promote;
+use super::reduce::{sorted_axes, with_axes_last};
 use super::restrict::Masked;
 use super::tensor::{axis, int_list};
 use super::value::{Region, Tensor, Value};
@@ -138,6 +139,9 @@ impl Evaluator<'_> {
             }
         }
         self.keep_psum_apart(op.row(), &mut given, span)?;
+        if op == Op::TensorReduce {
+            move_axes_last(op.row(), &mut given, span)?;
+        }
         let keyword = |name: &str| extra.iter().find(|it| &*it.0 == name).map(|it| it.1.clone());
         let shape = result_shape(op.row(), &given, keyword("keepdims"), span)?;
         let default = default_dtype(op.row(), &given);
@@ -367,6 +371,23 @@ fn pattern_keywords(form: &Affine) -> Vec<(Rc<str>, Value)> {
         ("offset".into(), Value::Int(form.start)),
         ("channel_multiplier".into(), Value::Int(form.steps()[0])),
     ]
+}
+
+/// Reads the data of a reduction in an order in which the reduced axes are the last.
+fn move_axes_last(row: &Row, given: &mut [Option<Value>; MAX_ARGS], span: Span) -> Result<()> {
+    let (Some(data), Some(axes)) = (row.position("data"), row.position("axis")) else {
+        return Ok(());
+    };
+    let (Some(Value::Tensor(tile)), Some(value)) = (&given[data], &given[axes]) else {
+        return Ok(());
+    };
+    let sorted = sorted_axes(tile, value, span)?;
+    let (view, last) = with_axes_last(tile, &sorted, span)?;
+    given[data] = Some(tensor_value(view));
+    given[axes] = Some(Value::tuple(
+        last.iter().map(|&it| Value::Int(it as i64)).collect(),
+    ));
+    Ok(())
 }
 
 fn same_count(a: &Tensor, b: &Tensor) -> bool {

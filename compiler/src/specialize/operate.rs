@@ -355,6 +355,7 @@ fn contains(container: &Value, item: &Value, span: Span) -> Result<bool> {
 pub fn order(left: &Value, right: &Value) -> Option<Option<std::cmp::Ordering>> {
     match (left, right) {
         (Value::Str(a), Value::Str(b)) => Some(Some(a.cmp(b))),
+        (Value::Member(a), Value::Member(b)) if a.kind == b.kind => Some(Some(a.value.cmp(&b.value))),
         (Value::Tuple(_), Value::Tuple(_)) | (Value::List(_), Value::List(_)) => {
             let (a, b) = (left.items()?, right.items()?);
             for (a, b) in a.iter().zip(&b) {

@@ -35,8 +35,9 @@ impl Evaluator<'_> {
         if let Value::Array(_) = x {
             return host_bridge::function(name, vec![x, axes], span, self);
         }
-        let x = self.tile(&x, &function, span)?;
-        let axes = trailing_axes(&x, &axes, span)?;
+        let given = self.tile(&x, &function, span)?;
+        let reduced = sorted_axes(&given, &axes, span)?;
+        let (x, axes) = with_axes_last(&given, &reduced, span)?;
         // The variance keeps its axes whatever is asked, as NKI has it.
         let keep = keepdims.or(keepdim).is_some_and(|it| it.truth()) || name == "var";
         let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
@@ -50,7 +51,10 @@ impl Evaluator<'_> {
             None => self.variance(&x, &axes, count, dtype, span)?,
         };
         let mut shape: Vec<i64> = result.shape().map(i64::from).collect();
-        if !keep {
+        if keep {
+            shape = given.shape().map(i64::from).collect();
+            reduced.iter().for_each(|&it| shape[it] = 1);
+        } else {
             let kept = shape.len() - axes.len();
             shape.truncate(kept.max(2));
         }
@@ -135,8 +139,8 @@ pub fn axis_mask(axes: &[usize]) -> u8 {
     axes.iter().fold(0, |mask, it| mask | 1 << it)
 }
 
-/// The axes of a reduction, which must be the trailing free ones.
-pub fn trailing_axes(x: &Tensor, value: &Value, span: Span) -> Result<Vec<usize>> {
+/// The axes of a reduction, ascending, which must be free ones.
+pub fn sorted_axes(x: &Tensor, value: &Value, span: Span) -> Result<Vec<usize>> {
     let rank = x.view.dims().len();
     let mut axes = int_list(value, "axis", span)?
         .iter()
@@ -144,11 +148,32 @@ pub fn trailing_axes(x: &Tensor, value: &Value, span: Span) -> Result<Vec<usize>
         .collect::<Result<Vec<_>>>()?;
     axes.sort_unstable();
     axes.dedup();
-    let trailing = axes.iter().rev().zip((0..rank).rev()).all(|(a, b)| *a == b);
-    if axes.is_empty() || axes[0] == 0 || !trailing {
-        let message =
-            format!("a reduction goes over the last axes of the free dimension, not over {axes:?} of {rank}");
+    if axes.is_empty() || axes[0] == 0 {
+        let message = format!("a reduction goes over free axes, not over {axes:?} of {rank}");
         return Err(Error::value_error(message, span));
     }
     Ok(axes)
+}
+
+/// A view with the axes moved behind the others, as the hardware reduces them, and where they are then.
+pub fn with_axes_last(x: &Tensor, axes: &[usize], span: Span) -> Result<(Tensor, Vec<usize>)> {
+    let rank = x.view.dims().len();
+    let kept = (0..rank).filter(|it| !axes.contains(it));
+    let order: Vec<i64> = kept.chain(axes.iter().copied()).map(|it| it as i64).collect();
+    let last = (rank - axes.len()..rank).collect();
+    if order.iter().copied().eq(0..rank as i64) {
+        return Ok((x.clone(), last));
+    }
+    Ok((layout::permute(x, &order, span)?, last))
+}
+
+/// The axes of a normalisation, which must be the trailing free ones.
+pub fn trailing_axes(x: &Tensor, value: &Value, span: Span) -> Result<Vec<usize>> {
+    let rank = x.view.dims().len();
+    let axes = sorted_axes(x, value, span)?;
+    if axes.iter().copied().eq(rank - axes.len()..rank) {
+        return Ok(axes);
+    }
+    let message = format!("it goes over the last axes of the free dimension, not over {axes:?} of {rank}");
+    Err(Error::value_error(message, span))
 }
