@@ -19,7 +19,7 @@ use super::restrict::Masked;
 use super::tensor::{axis, int_list};
 use super::value::{Region, Tensor, Value};
 use crate::dtype::Dtype;
-use crate::isa::{Access, AluClass, AluOp, Kind, MAX_ARGS, Op, Row, Rule};
+use crate::isa::{Access, AluClass, AluOp, Kind, MAX_ARGS, Op, Row, Rule, Unit};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -50,6 +50,9 @@ impl Evaluator<'_> {
     /// An instruction call of either style; `into` is the left side of a subscript assignment.
     pub fn call_instruction(&mut self, op: Op, mut args: CallArgs, into: Option<&Value>) -> Result<Value> {
         let row = op.row();
+        if row.unit == Unit::Sequencer {
+            return self.call_register(op, args);
+        }
         let is_functional = is_functional(row, &args);
         if is_functional {
             self.removed(Removed::FunctionalCall, args.span);
@@ -120,7 +123,7 @@ impl Evaluator<'_> {
         let span = args.span;
         match op {
             Op::Memset => return self.filled(args, into),
-            Op::Iota => return self.counted(args, into),
+            Op::Iota => return self.index_values(args, into),
             Op::AffineSelect
                 if args.keywords.iter().any(|it| &*it.0 == "pred")
                     || matches!(args.positional.first(), Some(Value::Mask(_) | Value::Bool(_))) =>
@@ -226,7 +229,7 @@ impl Evaluator<'_> {
     }
 
     /// `nisa.iota(index, dtype)`: the values of an index tensor.
-    fn counted(&mut self, args: CallArgs, into: Option<&Tensor>) -> Result<Value> {
+    fn index_values(&mut self, args: CallArgs, into: Option<&Tensor>) -> Result<Value> {
         let span = args.span;
         let [expr, dtype] = args.bind("nisa.iota", ["expr", "dtype"], 2)?;
         let Value::Index(form) = required(expr) else {
