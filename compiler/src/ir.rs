@@ -292,6 +292,12 @@ impl View {
         }
     }
 
+    /// The view with another stride of its first pair.
+    pub fn with_first_stride(mut self, stride: i32) -> View {
+        self.dims[0].stride = stride;
+        self
+    }
+
     pub fn dims(&self) -> &[Dim] {
         &self.dims[..usize::from(self.rank)]
     }

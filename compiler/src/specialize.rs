@@ -40,6 +40,7 @@ mod restrict;
 mod functional;
 mod assign;
 mod blocks;
+mod dependence;
 mod classic;
 mod language;
 mod dynamic;
@@ -184,6 +185,11 @@ struct Evaluator<'a> {
     returned: Vec<Option<Rc<str>>>,
     masking: restrict::Masking,
     loops: classic::Loops,
+    /// Index tensors without variables, by the expression that makes them.
+    constant_indices: FxHashMap<*const crate::ast::Expr, Value>,
+    dependences: dependence::Dependences,
+    /// The loops and tensors whose dependence was reported.
+    carried: Vec<(Span, Arc<str>)>,
     /// The methods being called: their class and object.
     receivers: Vec<(Rc<class::Class>, Value)>,
     /// The errors whose handlers are running.
@@ -228,6 +234,9 @@ impl<'a> Evaluator<'a> {
             returned: Vec::new(),
             masking: restrict::Masking::default(),
             loops: classic::Loops::default(),
+            constant_indices: FxHashMap::default(),
+            dependences: dependence::Dependences::default(),
+            carried: Vec::new(),
             receivers: Vec::new(),
             caught: Vec::new(),
         }

@@ -3,6 +3,7 @@
 //! Takes a tensor and keys, gives the view that the affine forms describe. A view that reaches outside its tensor is
 //! an [`Access`]: legal only under a mask that keeps it inside. Nothing is enumerated, and nothing is moved.
 
+use super::Evaluator;
 use super::affine::Affine;
 use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
@@ -19,6 +20,8 @@ use std::rc::Rc;
 pub enum Key {
     Pick(Pick),
     Index(Rc<Affine>),
+    /// A tile with a row number in each partition.
+    Rows(Rc<Tensor>),
     /// `None`: a new dimension of size 1.
     New,
 }
@@ -28,13 +31,8 @@ impl Key {
         Ok(match value {
             Value::Index(form) => Key::Index(form.clone()),
             Value::None => Key::New,
-            Value::Tensor(_) | Value::Access(_) => {
-                return Err(Error::unsupported(
-                    "indirect access, a tile as an index,",
-                    "index with values that are known at compile time",
-                    span,
-                ));
-            }
+            Value::Tensor(tile) if tile.is_on_chip() => Key::Rows(tile.clone()),
+            Value::Access(it) => return Err(it.outside()),
             value => Key::Pick(Pick::of(value, span)?),
         })
     }
@@ -58,7 +56,7 @@ pub struct Access {
     span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Indexed {
     dim: usize,
     size: i64,
@@ -113,12 +111,67 @@ impl Access {
     }
 }
 
+impl Evaluator<'_> {
+    /// The view that a subscript gives; a tile among the keys picks a row for each of its partitions.
+    pub fn subscript(&mut self, tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
+        let value = select(tensor, keys, span)?;
+        let mut tiles = keys.iter().filter_map(|it| match it {
+            Key::Rows(tile) => Some(tile),
+            _ => None,
+        });
+        let Some(tile) = tiles.next() else {
+            return Ok(value);
+        };
+        if tiles.next().is_some() {
+            let help = "compute one index from both in a tile, and index the reshaped tensor with it";
+            return Err(view_error("two tiles as indices of one subscript", help, span));
+        }
+        let dim = expanded(tensor, keys, span)?
+            .iter()
+            .position(|it| matches!(it, Key::Rows(_)))
+            .expect("a tile is among the keys");
+        let (index, rows) = self.row_index(tensor, &Value::Tensor(tile.clone()), span)?;
+        let whole = tensor.view.dims()[dim];
+        let gathered = |this: &Self, view: &Tensor| {
+            let first = view.view.dims()[0];
+            if first.count != rows || (first.stride != 0 && rows > 1) {
+                let help = "let the tile alone say which rows are meant: data[rows, columns[None, :]]";
+                return Err(view_error("the rows of the view are not those of the index tile", help, span));
+            }
+            let mut view = view.clone();
+            view.view = view.view.with_first_stride(0);
+            this.moved(&view, index, whole.stride.into(), whole.count.into(), span)
+        };
+        match value {
+            Value::Access(access) => {
+                let tensor = gathered(self, &access.tensor)?;
+                let indices = access.indices.clone();
+                Ok(Value::Access(Rc::new(Access { tensor, indices, span })))
+            }
+            value => {
+                let view = settled(&value, "a subscript", span)?;
+                gathered(self, &view).map(tensor_value)
+            }
+        }
+    }
+}
+
+/// The form of a tile as an index: it says nothing at compile time but how many rows there are.
+fn rows_form(tile: &Tensor, span: Span) -> Result<Affine> {
+    if tile.view.free_count() != 1 {
+        let shape: Vec<u32> = tile.shape().collect();
+        let message = format!("a tile of shape {shape:?} as an index");
+        return Err(view_error(message, "give one index per partition: a tile of shape (rows, 1)", span));
+    }
+    Ok(Affine::constant(0).with_dim(tile.view.partitions(), 0).with_dim(1, 0))
+}
+
 /// The view that a subscript gives.
-pub fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
+fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
     if keys.iter().any(|it| matches!(it, Key::New)) {
         return with_new_dims(tensor, keys, span);
     }
-    if !keys.iter().any(|it| matches!(it, Key::Index(_))) {
+    if !keys.iter().any(|it| matches!(it, Key::Index(_) | Key::Rows(_))) {
         let picks: Vec<Pick> = keys
             .iter()
             .filter_map(|it| match it {
@@ -131,16 +184,15 @@ pub fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
     let keys = expanded(tensor, keys, span)?;
     let mut shared = Affine::constant(0);
     for key in &keys {
-        if let Key::Index(form) = key {
-            let zeroed = form.scaled(0).plus(0);
-            shared = shared.sum(&zeroed).ok_or_else(|| {
-                view_error(
-                    "the index tensors have shapes that do not broadcast",
-                    "give them one shape, e.g. with [:, None] and [None, :]",
-                    span,
-                )
-            })?;
-        }
+        let form = match key {
+            Key::Index(form) => **form,
+            Key::Rows(tile) => rows_form(tile, span)?,
+            _ => continue,
+        };
+        shared = shared.sum(&form.scaled(0)).ok_or_else(|| {
+            let help = "give them one shape, e.g. with [:, None] and [None, :]";
+            view_error("the index tensors have shapes that do not broadcast", help, span)
+        })?;
     }
     build(tensor, &keys, shared.sizes(), span)
 }
@@ -201,7 +253,7 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
     let on_chip = tensor.is_on_chip();
     let first_index = keys
         .iter()
-        .position(|it| matches!(it, Key::Index(_)))
+        .position(|it| matches!(it, Key::Index(_) | Key::Rows(_)))
         .expect("the caller has found an index tensor");
     let n_slices_before = keys[..first_index]
         .iter()
@@ -275,6 +327,8 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
                 }
                 form.start
             }
+            // The row numbers are added when the instruction runs.
+            Key::Rows(_) => 0,
             Key::Pick(Pick::Ellipsis) | Key::New => {
                 unreachable!("ellipses were expanded, and None is handled before")
             }

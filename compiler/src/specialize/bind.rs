@@ -88,6 +88,9 @@ impl Evaluator<'_> {
         {
             self.warn(Warning::NoDivider, span);
         }
+        if self.is_classic {
+            self.note_dependences(op, &args, span);
+        }
         let loc = Some(self.here(span));
         self.program.add_inst(Inst {
             op,
@@ -432,7 +435,7 @@ impl Evaluator<'_> {
 }
 
 /// Whether two views of one buffer may share an element: their bounding boxes meet.
-fn may_overlap(a: &View, b: &View) -> bool {
+pub fn may_overlap(a: &View, b: &View) -> bool {
     let partitions = |it: &View| (u32::from(it.partition), u32::from(it.partition) + it.partitions());
     let elements = |it: &View| {
         let size = i64::from(it.dtype.size());

@@ -177,6 +177,16 @@ impl Object {
         }
     }
 
+    /// An object of the same class with its fields copied.
+    pub fn copied(&self, copy: impl Fn(&Value) -> Value) -> Object {
+        let fields = self.fields.borrow();
+        let fields = fields.iter().map(|it| (it.0.clone(), copy(&it.1))).collect();
+        Object {
+            class: self.class.clone(),
+            fields: RefCell::new(fields),
+        }
+    }
+
     /// Equal fields make equal objects of one class.
     pub fn equals(&self, other: &Object) -> bool {
         let same_class = Rc::ptr_eq(&self.class, &other.class);
@@ -453,6 +463,9 @@ impl Evaluator<'_> {
             return Ok(value);
         }
         let this = Value::Object(object.clone());
+        if &**name == "__dict__" {
+            return self.as_dict(CallArgs::of(vec![this], span));
+        }
         if &**name == "__class__" {
             return Ok(Value::Class(object.class.clone()));
         }

@@ -12,8 +12,10 @@ use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Extent, Mask};
 use super::restrict::Masked;
+use super::scope::Frame;
 use super::tensor::int;
 use super::value::{REGIONS, Region, Tensor, Value};
+use crate::ast::{ArgKind, CallArg, Expr, ExprKind};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::isa::Op;
 use crate::source::Span;
@@ -75,6 +77,49 @@ impl Loops {
 impl Evaluator<'_> {
     pub fn call_language(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {
         self.call_language_masked(name, args, None).map(|it| it.0)
+    }
+
+    /// The value of `nl.arange(128)[:, None]`, which machine-written kernels write anew at every access: it is made
+    /// once for each place. `None` for any other expression.
+    pub fn constant_index(
+        &mut self,
+        expr: &Expr,
+        callee: &Expr,
+        args: &[CallArg],
+        index: &Expr,
+        frame: &Rc<Frame>,
+    ) -> Result<Option<Value>> {
+        let ExprKind::Attr { attr, .. } = &callee.kind else {
+            return Ok(None);
+        };
+        let is_constant = |it: &CallArg| matches!((&it.kind, &it.value.kind), (ArgKind::Positional, ExprKind::Int(_)));
+        let is_key = |it: &Expr| match &it.kind {
+            ExprKind::None => true,
+            ExprKind::Slice { start, stop, step } => start.is_none() && stop.is_none() && step.is_none(),
+            _ => false,
+        };
+        let keys = match &index.kind {
+            ExprKind::Tuple(keys) => keys.as_slice(),
+            _ => std::slice::from_ref(index),
+        };
+        if &*attr.name != "arange" || !args.iter().all(is_constant) || !keys.iter().all(is_key) {
+            return Ok(None);
+        }
+        // The syntax tree of a function outlives the evaluation, so its address names the place.
+        let place = std::ptr::from_ref(expr);
+        if let Some(form) = self.constant_indices.get(&place) {
+            return Ok(Some(form.clone()));
+        }
+        let function = self.eval(callee, frame)?;
+        if !matches!(function, Value::Nl("arange")) {
+            return Ok(None);
+        }
+        let args = self.eval_args(args, frame, expr.span)?;
+        let made = self.call(&function, args)?;
+        let key = self.eval(index, frame)?;
+        let form = self.index(&made, &key, expr.span)?;
+        self.constant_indices.insert(place, form.clone());
+        Ok(Some(form))
     }
 
     /// A call of a function of `nki.language`: its result, and the mask that says how much of it counts. `place` is

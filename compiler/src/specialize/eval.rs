@@ -75,6 +75,12 @@ impl Evaluator<'_> {
                 self.attribute(&value, &attr.name, attr.span)?
             }
             ExprKind::Index { value, index } => {
+                if let ExprKind::Call { callee, args } = &value.kind
+                    && self.calls > 0
+                    && let Some(form) = self.constant_index(expr, callee, args, index, frame)?
+                {
+                    return Ok(form);
+                }
                 let value = self.eval(value, frame)?;
                 if let Value::Tensor(tensor) = &value {
                     return self.eval_view(tensor, index, expr.span, frame);
@@ -190,7 +196,7 @@ impl Evaluator<'_> {
                 }
                 _ => match self.eval(key, frame)? {
                     value @ (Value::Tuple(_) | Value::Grid(_)) => {
-                        return access::select(tensor, &access::keys_of(&value, span)?, span);
+                        return self.subscript(tensor, &access::keys_of(&value, span)?, span);
                     }
                     Value::Int(it) => Pick::At(it),
                     value => match Key::of(&value, key.span)? {
@@ -202,7 +208,7 @@ impl Evaluator<'_> {
                                 let value = self.eval(key, frame)?;
                                 all.push(Key::of(&value, key.span)?);
                             }
-                            return access::select(tensor, &all, span);
+                            return self.subscript(tensor, &all, span);
                         }
                     },
                 },

@@ -3,6 +3,7 @@
 //! Takes statements and a frame, unrolls loops and resolves branches, gives how the block was left. Module-level
 //! statements run through the same code when one of their names is first used.
 
+use super::dependence::Run;
 use super::error::{Error, Mistake, Result};
 use super::scope::Frame;
 use super::value::{Range, Value};
@@ -17,6 +18,14 @@ pub enum Flow {
     Break,
     Continue,
     Return(Value),
+}
+
+/// A `for` loop that is being unrolled.
+struct Walk<'a> {
+    target: &'a Expr,
+    span: Span,
+    body: &'a [Stmt],
+    run: Run,
 }
 
 impl Evaluator<'_> {
@@ -166,6 +175,12 @@ impl Evaluator<'_> {
                 flow => Ok(flow),
             };
         }
+        let walk = Walk {
+            target,
+            span: iter.span,
+            body,
+            run: self.dependences.begin(is_affine_range(iter).then_some(iter.span)),
+        };
         // Ranges are walked without making a list of their values; a list may grow while it is walked.
         let mut idx = 0;
         loop {
@@ -175,11 +190,11 @@ impl Evaluator<'_> {
                 Value::Tuple(items) => items.get(idx as usize).cloned(),
                 other => {
                     let values = self.iterate(other, iter.span)?;
-                    return self.for_values(target, iter.span, values, body, orelse, frame);
+                    return self.for_values(&walk, values, orelse, frame);
                 }
             };
             let Some(value) = value else { break };
-            match self.iteration(target, iter.span, idx as usize, value, body, frame)? {
+            match self.iteration(&walk, idx as usize, value, frame)? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => return Ok(Flow::Next),
                 flow => return Ok(flow),
@@ -191,15 +206,13 @@ impl Evaluator<'_> {
 
     fn for_values(
         &mut self,
-        target: &Expr,
-        span: Span,
+        walk: &Walk<'_>,
         values: Vec<Value>,
-        body: &[Stmt],
         orelse: &[Stmt],
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
         for (idx, value) in values.into_iter().enumerate() {
-            match self.iteration(target, span, idx, value, body, frame)? {
+            match self.iteration(walk, idx, value, frame)? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => return Ok(Flow::Next),
                 flow => return Ok(flow),
@@ -208,15 +221,8 @@ impl Evaluator<'_> {
         self.exec_block(orelse, frame)
     }
 
-    fn iteration(
-        &mut self,
-        target: &Expr,
-        span: Span,
-        idx: usize,
-        value: Value,
-        body: &[Stmt],
-        frame: &Rc<Frame>,
-    ) -> Result<Flow> {
+    fn iteration(&mut self, walk: &Walk<'_>, idx: usize, value: Value, frame: &Rc<Frame>) -> Result<Flow> {
+        let Walk { target, span, body, .. } = *walk;
         self.step(span)?;
         let name = match &target.kind {
             ExprKind::Name(name) => {
@@ -232,9 +238,15 @@ impl Evaluator<'_> {
         if let Some(name) = name {
             self.loops.enter(name, idx);
         }
+        if self.is_classic {
+            self.dependences.enter(walk.run, idx);
+        }
         let flow = self.exec_block(body, frame);
         if name.is_some() {
             self.loops.leave();
+        }
+        if self.is_classic {
+            self.dependences.leave();
         }
         self.leave(outer);
         flow
@@ -371,6 +383,16 @@ impl Evaluator<'_> {
         if !frame.assign(name, value.clone()) {
             self.set_global(frame.module, name, value);
         }
+    }
+}
+
+/// Whether a loop goes over `nl.affine_range(…)`.
+fn is_affine_range(iter: &Expr) -> bool {
+    let ExprKind::Call { callee, .. } = &iter.kind else { return false };
+    match &callee.kind {
+        ExprKind::Name(name) => &**name == "affine_range",
+        ExprKind::Attr { attr, .. } => &*attr.name == "affine_range",
+        _ => false,
     }
 }
 

@@ -53,6 +53,9 @@ impl Evaluator<'_> {
         if row.unit == Unit::Sequencer {
             return self.call_register(op, args);
         }
+        if op == Op::DmaCompute {
+            return self.call_dma_compute(args);
+        }
         let is_functional = is_functional(row, &args);
         if is_functional {
             self.removed(Removed::FunctionalCall, args.span);

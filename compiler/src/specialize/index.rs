@@ -33,7 +33,7 @@ pub fn position(index: i64, length: i64, what: &str, span: Span) -> Result<usize
 impl Evaluator<'_> {
     pub fn index(&mut self, value: &Value, index: &Value, span: Span) -> Result<Value> {
         match value {
-            Value::Tensor(tensor) => access::select(tensor, &access::keys_of(index, span)?, span),
+            Value::Tensor(tensor) => self.subscript(tensor, &access::keys_of(index, span)?, span),
             Value::Access(it) => Err(it.outside()),
             Value::Blocks(it) => self.index_blocks(it, index, span),
             Value::Index(form) => Ok(Value::Index(Rc::new(form.subscript(index, span)?))),

@@ -3,11 +3,12 @@
 //! Takes dotted names, gives values; takes calls of `math`, `functools` and `operator`, gives their results.
 
 use super::builtins::no_attribute;
+use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::standard::MATH;
 use super::value::{Member, Module, REGIONS, Value};
 use super::{Evaluator, host_bridge, language};
-use crate::dtype::{DTYPES, Dtype, newer_generation};
+use crate::dtype::{DTYPES, Dtype, NEWER_DTYPES, newer_generation};
 use crate::host::{self, HOST_DTYPES};
 use crate::isa::newer::{NEWER, REMOVED};
 use crate::isa::{ACT_FNS, ALU_OPS, ENGINES, OOB_MODES, Op, REDUCE_CMDS, ROWS};
@@ -41,6 +42,12 @@ pub fn module(path: &[&str]) -> Option<Value> {
                 "typing",
                 "abc",
                 "contextlib",
+                "copy",
+                "logging",
+                "os",
+                "sys",
+                "time",
+                "warnings",
                 "dataclasses",
                 "enum",
                 "collections",
@@ -130,6 +137,12 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
             _ => Err(no_attribute("math".to_string(), name, MATH.iter().copied(), span)),
         },
         Module::Library("ml_dtypes") => ml_dtype(name, span),
+        // Kernels see no environment: what they compute depends on their arguments alone.
+        Module::Library("os") if &**name == "environ" => Ok(Value::Dict(Rc::new(Dict::default().into()))),
+        Module::Library("logging") if LOG_LEVELS.iter().any(|it| it.0 == &**name) => {
+            let level = LOG_LEVELS.iter().find(|it| it.0 == &**name).map_or(0, |it| it.1);
+            Ok(Value::Int(level))
+        }
         Module::Library(library) => Ok(Value::library(library, name)),
         Module::File(_) => Err(no_attribute(
             "the module".to_string(),
@@ -198,8 +211,9 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
     if let Some((_, it)) = aliases.iter().find(|it| it.0 == &**name) {
         return Ok(Value::Dtype(*it));
     }
-    if let Some(error) = newer_dtype("nl.", name, span) {
-        return Err(error);
+    // Kernels for several generations compare with them; using one is an error where it is used.
+    if let Some((_, newer, _)) = NEWER_DTYPES.iter().find(|it| it.1 == &**name) {
+        return Ok(Value::NewerDtype(newer));
     }
     let functions = language::NAMES.iter().chain(super::classic::NAMES).copied();
     let operators = ALU_OPS
@@ -288,9 +302,21 @@ fn tile_size(this: &Evaluator<'_>, name: &Rc<str>, span: Span) -> Result<Value> 
     }
 }
 
+/// The levels of `logging`.
+const LOG_LEVELS: &[(&str, i64)] = &[
+    ("NOTSET", 0),
+    ("DEBUG", 10),
+    ("INFO", 20),
+    ("WARNING", 30),
+    ("WARN", 30),
+    ("ERROR", 40),
+    ("CRITICAL", 50),
+];
+
 /// An attribute of a library value, such as `np.random.rand` through `np.random`.
 pub fn attribute(module: &str, part: &str, name: &Rc<str>, span: Span) -> Result<Value> {
     match module {
+        "logging" | "os" | "sys" | "time" | "warnings" => Ok(Value::library("logging", name)),
         "typing" | "dataclasses" | "enum" | "collections" | "abc" | "contextlib" => {
             Ok(Value::library("typing", name))
         }

@@ -10,7 +10,7 @@ use super::history::Removed;
 use super::mask::{Extent, Mask, Rectangle};
 use super::value::{Tensor, Value};
 use super::{Evaluator, Warning};
-use crate::ir::{BufferId, Dim, MAX_DIMS, View};
+use crate::ir::{BufferId, Dim, Index, MAX_DIMS, View};
 use crate::isa::{Access, Arg, MAX_ARGS, Op};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -221,6 +221,7 @@ impl Evaluator<'_> {
             let Some(cut) = cut(&view, on_chip, &part) else {
                 return Err(mismatch(&view, &part, span));
             };
+            let cut = self.with_rows_cut(&view, cut, &part);
             // What lies outside its buffer is known to nobody else, and must not stay in the table.
             args[position] = Arg::View(match self.lies_inside(&view) {
                 true => self.program.add_view(cut),
@@ -230,6 +231,25 @@ impl Evaluator<'_> {
         let is_first = self.masking.touch(dst.buffer);
         self.note_partial(dst, args[0], is_first);
         Ok(true)
+    }
+
+    /// Cuts the index tile of a view whose rows have indices of their own.
+    fn with_rows_cut(&mut self, whole: &View, cut: View, part: &Rectangle) -> View {
+        let Some(mut dynamic) = whole.dynamic else { return cut };
+        if let Index::Rows(tile) = dynamic.index
+            && cut.dims()[0].count != whole.dims()[0].count
+        {
+            let tile = self.program[tile];
+            let mut dims = [Dim { stride: 0, count: 0 }; MAX_DIMS];
+            let rank = tile.dims().len();
+            dims[..rank].copy_from_slice(tile.dims());
+            dims[0].count = cut.dims()[0].count;
+            let first = tile.partition + part.lows[0] as u16;
+            let rows = View::new(tile.buffer, tile.dtype, first, tile.offset, &dims[..rank]);
+            let rows = rows.expect("the view keeps its dimensions");
+            dynamic.index = Index::Rows(self.program.add_view(rows));
+        }
+        cut.moved_by(Some(dynamic))
     }
 
     /// Takes views that lie outside their buffers out of the table: their instruction is not made.

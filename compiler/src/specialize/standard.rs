@@ -121,6 +121,16 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
             }
             Ok(Value::list(rows.into_iter().map(Value::tuple).collect()))
         }
+        ("copy", "copy" | "deepcopy") => {
+            let [value] = args.bind(name, ["x"], 1)?;
+            Ok(copy_of(&required(value), &**name == "deepcopy"))
+        }
+        ("os", "getenv") => {
+            let [_, default] = args.bind(name, ["key", "default"], 1)?;
+            Ok(default.unwrap_or(Value::None))
+        }
+        // Logs and warnings of a kernel's own go nowhere; a logger is its own logger.
+        ("logging" | "warnings" | "os" | "sys" | "time", _) => Ok(Value::library("logging", name)),
         ("dataclasses", "replace") => this.replaced(args),
         ("dataclasses", "asdict") => this.as_dict(args),
         ("typing" | "dataclasses" | "enum" | "contextlib" | "abc", _) => {
@@ -131,6 +141,24 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
             "write it out in the kernel language",
             span,
         )),
+    }
+}
+
+/// A copy of a container or an object, of what it holds too if it is a deep one.
+fn copy_of(value: &Value, is_deep: bool) -> Value {
+    let inner = |it: &Value| if is_deep { copy_of(it, true) } else { it.clone() };
+    match value {
+        Value::List(it) => Value::list(it.borrow().iter().map(inner).collect()),
+        Value::Tuple(it) => Value::tuple(it.iter().map(inner).collect()),
+        Value::Dict(it) => {
+            let mut copy = super::dict::Dict::default();
+            for (key, value) in it.borrow().entries() {
+                copy.insert(key.key().expect("keys of a dict are hashable"), key.clone(), inner(value));
+            }
+            Value::Dict(Rc::new(copy.into()))
+        }
+        Value::Object(it) if it.key().is_none() => Value::Object(Rc::new(it.copied(inner))),
+        value => value.clone(),
     }
 }
 

@@ -397,6 +397,10 @@ impl Evaluator<'_> {
     pub fn dtype_of(&self, value: &Value, span: Span) -> Result<Dtype> {
         match value {
             Value::Dtype(it) => Ok(*it),
+            Value::NewerDtype(name) => {
+                let unknown = || Error::type_error(format!("{name} is no dtype of NeuronCore-v2"), span);
+                Err(library::newer_dtype("nl.", name, span).unwrap_or_else(unknown))
+            }
             Value::Str(it) => Dtype::from_name(it).ok_or_else(|| {
                 let unknown =
                     || Error::type_error(format!("{} is no dtype of NeuronCore-v2", value.repr()), span);

@@ -53,6 +53,8 @@ pub enum Value {
     /// A member of one of NKI's enumerations.
     Member(&'static Member),
     Dtype(Dtype),
+    /// A dtype that newer NeuronCores have: it can be compared, but not used.
+    NewerDtype(&'static str),
     Buffer(Region),
     Tensor(Rc<Tensor>),
     /// A view that reaches outside its tensor: legal only under a mask.
@@ -284,7 +286,7 @@ impl Value {
             Value::Builtin(_) => "builtin",
             Value::Isa(_) => "instruction",
             Value::Member(it) => it.kind,
-            Value::Dtype(_) => "dtype",
+            Value::Dtype(_) | Value::NewerDtype(_) => "dtype",
             Value::Buffer(_) => "memory region",
             Value::Tensor(_) | Value::Access(_) | Value::Blocks(_) => "tensor",
             Value::Index(_) => "index tensor",
@@ -358,6 +360,7 @@ impl Value {
             Value::Str(it) => Key::Str(it.clone()),
             Value::Tuple(it) => Key::Tuple(it.iter().map(Value::key).collect::<Option<_>>()?),
             Value::Dtype(it) => Key::Dtype(*it),
+            Value::NewerDtype(it) => Key::Named("dtype", it),
             Value::Object(it) => it.key()?,
             Value::Class(it) => Key::Tuple(vec![Key::Named("class", ""), Key::Str(it.name.clone())]),
             Value::Buffer(it) => Key::Named("region", it.name()),
@@ -486,6 +489,7 @@ impl Value {
             Value::Isa(it) => format!("nisa.{}", it.name()),
             Value::Member(it) => format!("{}.{}", it.kind, it.name),
             Value::Dtype(it) => it.nki_name().to_string(),
+            Value::NewerDtype(it) => it.to_string(),
             Value::Buffer(it) => it.name().to_string(),
             Value::Tensor(it) => {
                 let shape: Vec<String> = it.shape().map(|it| it.to_string()).collect();
