@@ -41,6 +41,18 @@ impl Evaluator<'_> {
     pub fn repeated(&mut self, tile: &Tensor, shape: &[u32], span: Span) -> Result<Tensor> {
         let mut tile = tile.clone();
         if tile.is_on_chip() && tile.view.partitions() != shape[0] {
+            if tile.view.partitions() != 1 {
+                let (left, right) = (tile.shape().collect(), shape.to_vec());
+                let function = "broadcasting".to_string();
+                return Err(Error::new(
+                    Mistake::NlShapes {
+                        function,
+                        left,
+                        right,
+                    },
+                    span,
+                ));
+            }
             // The row is copied whole, whatever mask the call around is under.
             tile = self.within(Extent::All, |this| this.across_partitions(&tile, shape[0], span))?;
         }
@@ -54,18 +66,6 @@ impl Evaluator<'_> {
 
     /// A tile with one partition, copied to several.
     fn across_partitions(&mut self, tile: &Tensor, partitions: u32, span: Span) -> Result<Tensor> {
-        if tile.view.partitions() != 1 {
-            let (left, right) = (tile.shape().collect(), vec![partitions]);
-            let function = "broadcasting".to_string();
-            return Err(Error::new(
-                Mistake::NlShapes {
-                    function,
-                    left,
-                    right,
-                },
-                span,
-            ));
-        }
         let dtype = tile.view.dtype;
         if matches!(dtype, Dtype::I32 | Dtype::U32) {
             return self.across_partitions_by_dma(tile, partitions, span);

@@ -11,6 +11,7 @@ use super::operate::order;
 use super::value::{Module, Value};
 use super::{Evaluator, convert, host_bridge, library, sequence};
 use crate::ast::BinOp;
+use crate::host::HostDtype;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -507,6 +508,10 @@ impl Evaluator<'_> {
             Value::Dtype(it) if matches!(&**name, "min" | "max") => Ok(dtype_limit(*it, &**name == "min")),
             Value::Dtype(it) if &**name == "itemsize" => Ok(Value::Int(i64::from(it.size()))),
             Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
+            Value::Dtype(it) if matches!(&**name, "min" | "max" | "eps" | "tiny") => {
+                let info = crate::host::Arg::Info(HostDtype::from(*it));
+                host_bridge::other_attribute(&Rc::new(info), name, span)
+            }
             Value::Member(it) if &**name == "name" => Ok(Value::str(it.name)),
             Value::Member(it) if &**name == "value" => Ok(Value::Int(it.value)),
             Value::Access(it) if matches!(&**name, "shape" | "dtype" | "ndim" | "buffer") => {

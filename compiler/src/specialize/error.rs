@@ -491,10 +491,10 @@ impl Mistake {
             .help(help),
             Mistake::NlShapes { function, left, right } => error(
                 "shape-mismatch",
-                &format!("`{function}` needs tiles of one shape; these are {left:?} and {right:?}"),
+                &format!("`{function}` cannot bring the shapes {left:?} and {right:?} together"),
             )
             .at(span, "")
-            .note("a (P, 1) tile is broadcast along the free axis, and a number to every element; nothing else is"),
+            .note("a dimension of size 1 is repeated to the size of the other tile's; all others must be equal"),
             Mistake::Host { code, message, help } => {
                 let it = error(code, message).at(span, "");
                 match help {
