@@ -86,3 +86,30 @@ def other_writers_reference(x):
     half = x.astype(ml_dtypes.bfloat16).astype(np.float32)
     half[:, 32:64] = 0
     return (x + x) + x, half
+
+
+# nk: run in_a_device_loop(x=f32[64,32]:randn(0), a=f32[64,32]:randn(1))
+# nk: expect in_a_device_loop_reference
+@nki.jit
+def in_a_device_loop(x, a):
+    """The zeros of a tile that is made in a loop are there in each iteration."""
+    kept = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
+    tile, factor = nl.load(x), nl.load(a)
+    total = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.sbuf)
+
+    def body(_):
+        fresh = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
+        nisa.tensor_tensor(fresh, fresh, tile, op=nl.add)
+        product = nl.zeros((32, 32), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(product, factor, tile, accumulate=True)
+        nisa.tensor_tensor(total, total, fresh, op=nl.add)
+        nisa.tensor_tensor(total[0:32, :], total[0:32, :], product, op=nl.add)
+
+    nl.fori_loop(0, 3, body)
+    return stored(kept), stored(total)
+
+
+def in_a_device_loop_reference(x, a):
+    total = 3 * x
+    total[0:32, :] += 3 * (a.T @ x)
+    return np.zeros_like(x), total

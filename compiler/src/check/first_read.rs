@@ -14,7 +14,7 @@ pub fn read_before_written(program: &Program, candidates: &FxHashSet<BufferId>) 
     let mut found = FxHashSet::default();
     let mut written = Sets::new(program, |_| false);
     for (_, inst) in program.iter() {
-        for (access, id) in inst.views() {
+        for (access, id) in program.touches(inst) {
             let view = &program[id];
             let accumulates = inst.op == Op::NcMatmul && access == Access::ReadWrite;
             if access == Access::Write || accumulates || !candidates.contains(&view.buffer) {
@@ -29,7 +29,9 @@ pub fn read_before_written(program: &Program, candidates: &FxHashSet<BufferId>) 
             }
         }
         for (access, id) in inst.views() {
-            if access != Access::Read && candidates.contains(&program[id].buffer) {
+            // A dynamic view writes some of what it can reach, so nothing is sure to be written.
+            let is_sure = program[id].dynamic.is_none() && candidates.contains(&program[id].buffer);
+            if access != Access::Read && is_sure {
                 written.insert(program, id);
             }
         }

@@ -314,6 +314,11 @@ impl Evaluator<'_> {
         });
     }
 
+    /// The loops that are open, by number, the outer ones first.
+    pub fn open_loop_numbers(&self) -> Vec<usize> {
+        self.open_loops.iter().map(|it| it.number).collect()
+    }
+
     /// Whether which iteration writes a view first is known on the device only.
     pub fn outlives_iteration(&self, view: &View) -> bool {
         let is_older = |it: &OpenLoop| view.buffer.index() < it.n_buffers;

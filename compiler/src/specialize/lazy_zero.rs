@@ -15,8 +15,9 @@ use rustc_hash::FxHashSet;
 /// A tile that is zero until something is written.
 pub struct LazyZero {
     tile: Tensor,
-    /// How many instructions stand before the tile.
+    /// How many instructions stand before the tile, and the loops of the device around it.
     position: usize,
+    loops: Vec<usize>,
     loc: LocId,
 }
 
@@ -25,8 +26,14 @@ impl Evaluator<'_> {
     pub fn zero_lazily(&mut self, tile: &Tensor, span: Span) {
         let loc = self.here(span);
         let position = self.program.insts.len();
-        let tile = tile.clone();
-        self.zeros.insert(tile.buffer(), LazyZero { tile, position, loc });
+        let (tile, loops) = (tile.clone(), self.open_loop_numbers());
+        let zero = LazyZero {
+            tile,
+            position,
+            loops,
+            loc,
+        };
+        self.zeros.insert(zero.tile.buffer(), zero);
     }
 
     /// Whether a buffer is zero until something is written.
@@ -55,28 +62,38 @@ impl Evaluator<'_> {
             let op = Op::Memset;
             let engine = op.row().engines[0];
             let loc = Some(zero.loc);
-            memsets.push((
-                zero.position,
-                Inst {
-                    op,
-                    engine,
-                    loc,
-                    args,
-                },
-            ));
+            let inst = Inst {
+                op,
+                engine,
+                loc,
+                args,
+            };
+            memsets.push((zero, inst));
         }
-        if memsets.is_empty() {
-            return;
+        self.insert(memsets);
+    }
+
+    /// Inserts instructions, in the order of their positions; loops grow with what is inserted in them.
+    fn insert(&mut self, memsets: Vec<(LazyZero, Inst)>) {
+        for (number, it) in self.program.loops.iter_mut().enumerate() {
+            let (first, end) = (it.first, it.end);
+            for (zero, _) in &memsets {
+                let is_inside = zero.loops.contains(&number);
+                // What was made right before a loop, or in it at its very start, stands at the same position.
+                it.first += usize::from(zero.position < first || (zero.position == first && !is_inside));
+                it.end += usize::from(zero.position < end || (zero.position == end && is_inside));
+            }
         }
         let before = std::mem::take(&mut self.program.insts);
         let mut memsets = memsets.into_iter().peekable();
         let mut insts = Vec::with_capacity(before.len() + memsets.len());
         for (idx, inst) in before.into_iter().enumerate() {
-            while let Some((_, memset)) = memsets.next_if(|it| it.0 <= idx) {
+            while let Some((_, memset)) = memsets.next_if(|it| it.0.position <= idx) {
                 insts.push(memset);
             }
             insts.push(inst);
         }
+        insts.extend(memsets.map(|it| it.1));
         self.program.insts = insts;
     }
 }
