@@ -136,7 +136,11 @@ impl Evaluator<'_> {
             let first = view.view.dims()[0];
             if first.count != rows || (first.stride != 0 && rows > 1) {
                 let help = "let the tile alone say which rows are meant: data[rows, columns[None, :]]";
-                return Err(view_error("the rows of the view are not those of the index tile", help, span));
+                return Err(view_error(
+                    "the rows of the view are not those of the index tile",
+                    help,
+                    span,
+                ));
             }
             let mut view = view.clone();
             view.view = view.view.with_first_stride(0);
@@ -146,7 +150,11 @@ impl Evaluator<'_> {
             Value::Access(access) => {
                 let tensor = gathered(self, &access.tensor)?;
                 let indices = access.indices.clone();
-                Ok(Value::Access(Rc::new(Access { tensor, indices, span })))
+                Ok(Value::Access(Rc::new(Access {
+                    tensor,
+                    indices,
+                    span,
+                })))
             }
             value => {
                 let view = settled(&value, "a subscript", span)?;
@@ -161,9 +169,15 @@ fn rows_form(tile: &Tensor, span: Span) -> Result<Affine> {
     if tile.view.free_count() != 1 {
         let shape: Vec<u32> = tile.shape().collect();
         let message = format!("a tile of shape {shape:?} as an index");
-        return Err(view_error(message, "give one index per partition: a tile of shape (rows, 1)", span));
+        return Err(view_error(
+            message,
+            "give one index per partition: a tile of shape (rows, 1)",
+            span,
+        ));
     }
-    Ok(Affine::constant(0).with_dim(tile.view.partitions(), 0).with_dim(1, 0))
+    Ok(Affine::constant(0)
+        .with_dim(tile.view.partitions(), 0)
+        .with_dim(1, 0))
 }
 
 /// The view that a subscript gives.

@@ -92,7 +92,12 @@ impl Evaluator<'_> {
         let ExprKind::Attr { attr, .. } = &callee.kind else {
             return Ok(None);
         };
-        let is_constant = |it: &CallArg| matches!((&it.kind, &it.value.kind), (ArgKind::Positional, ExprKind::Int(_)));
+        let is_constant = |it: &CallArg| {
+            matches!(
+                (&it.kind, &it.value.kind),
+                (ArgKind::Positional, ExprKind::Int(_))
+            )
+        };
         let is_key = |it: &Expr| match &it.kind {
             ExprKind::None => true,
             ExprKind::Slice { start, stop, step } => start.is_none() && stop.is_none() && step.is_none(),

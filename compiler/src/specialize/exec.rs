@@ -222,7 +222,9 @@ impl Evaluator<'_> {
     }
 
     fn iteration(&mut self, walk: &Walk<'_>, idx: usize, value: Value, frame: &Rc<Frame>) -> Result<Flow> {
-        let Walk { target, span, body, .. } = *walk;
+        let Walk {
+            target, span, body, ..
+        } = *walk;
         self.step(span)?;
         let name = match &target.kind {
             ExprKind::Name(name) => {
@@ -388,7 +390,9 @@ impl Evaluator<'_> {
 
 /// Whether a loop goes over `nl.affine_range(…)`.
 fn is_affine_range(iter: &Expr) -> bool {
-    let ExprKind::Call { callee, .. } = &iter.kind else { return false };
+    let ExprKind::Call { callee, .. } = &iter.kind else {
+        return false;
+    };
     match &callee.kind {
         ExprKind::Name(name) => &**name == "affine_range",
         ExprKind::Attr { attr, .. } => &*attr.name == "affine_range",

@@ -25,7 +25,11 @@ use std::rc::Rc;
 
 /// Whether a call of a row gives no destination.
 pub fn is_functional(row: &Row, args: &CallArgs) -> bool {
-    if args.keywords.iter().any(|it| &*it.0 == "dst") {
+    let has_result = row.operands[0]
+        .kind
+        .tile()
+        .is_some_and(|it| it.access != Access::Read);
+    if !has_result || args.keywords.iter().any(|it| &*it.0 == "dst") {
         return false;
     }
     let is_place = matches!(args.positional.first(), Some(Value::Tensor(_) | Value::Access(_)));

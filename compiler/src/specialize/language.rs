@@ -15,7 +15,7 @@ use super::tensor::{Creation, axis, int};
 use super::value::{Member, Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
-use crate::host::{self, HostDtype};
+use crate::host;
 use crate::ir::Role;
 use crate::isa::{Accumulate, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::source::Span;
@@ -35,12 +35,10 @@ pub const NAMES: &[&str] = &[
     "dynamic_range",
     "empty_like",
     "expand_dims",
-    "finfo",
     "floor",
     "fori_loop",
     "full",
     "full_like",
-    "iinfo",
     "is_hbm",
     "is_on_chip",
     "is_psum",
@@ -234,14 +232,6 @@ impl Evaluator<'_> {
                 Ok(tensor_value(dst))
             }
             "matmul" => self.matmul(args),
-            "finfo" | "iinfo" | "sizeinbytes" => {
-                let [dtype] = args.bind(&format!("nl.{name}"), ["dtype"], 1)?;
-                let dtype = self.device_dtype(&required(dtype), span)?;
-                Ok(match name {
-                    "sizeinbytes" => Value::Int(i64::from(dtype.size())),
-                    _ => Value::Host(Rc::new(host::Arg::Info(HostDtype::from(dtype)))),
-                })
-            }
             "shared_constant" => self.shared_constant(args),
             "shared_identity_matrix" => self.shared_identity_matrix(args),
             "device_print" => self.device_print(args),

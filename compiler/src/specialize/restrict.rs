@@ -235,7 +235,9 @@ impl Evaluator<'_> {
 
     /// Cuts the index tile of a view whose rows have indices of their own.
     fn with_rows_cut(&mut self, whole: &View, cut: View, part: &Rectangle) -> View {
-        let Some(mut dynamic) = whole.dynamic else { return cut };
+        let Some(mut dynamic) = whole.dynamic else {
+            return cut;
+        };
         if let Index::Rows(tile) = dynamic.index
             && cut.dims()[0].count != whole.dims()[0].count
         {

@@ -153,7 +153,11 @@ fn copy_of(value: &Value, is_deep: bool) -> Value {
         Value::Dict(it) => {
             let mut copy = super::dict::Dict::default();
             for (key, value) in it.borrow().entries() {
-                copy.insert(key.key().expect("keys of a dict are hashable"), key.clone(), inner(value));
+                copy.insert(
+                    key.key().expect("keys of a dict are hashable"),
+                    key.clone(),
+                    inner(value),
+                );
             }
             Value::Dict(Rc::new(copy.into()))
         }

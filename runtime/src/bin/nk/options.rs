@@ -132,7 +132,6 @@ impl SourceArgs {
             )),
         }
     }
-
 }
 
 pub fn usage(code: &'static str, message: String) -> Failure {

@@ -60,6 +60,7 @@ fn run(args: &TestArgs, console: Console) -> Result<Exit, Failure> {
         spill: args.spill,
         place_seed: None,
         root: args.root.clone(),
+        dialect: None,
     };
     let paths = testing::find(&args.paths).map_err(|it| usage("file-unreadable", it.to_string()))?;
     let wanted = |name: &str| args.filter.as_ref().is_none_or(|it| name.contains(it.as_str()));
