@@ -404,6 +404,37 @@ fn stage_text(compiled: &Compiled, stage: &str) -> String {
     )
 }
 
+/// Kernels that run and are warned about, while they are compiled or by what the emulator saw.
+#[test]
+fn warnings_stand_at_their_lines() {
+    let paths = files("tests/warnings", "py");
+    assert!(paths.len() >= 2, "only {} kernels were found", paths.len());
+    for path in paths {
+        let case = path.clone();
+        let shown = with_stack(move || {
+            let shown = [Emulator::Jit, Emulator::Reference].map(|emulator| {
+                let mut sources = Sources::new();
+                let session =
+                    open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
+                let jobs = session
+                    .jobs(None, &[], &[])
+                    .expect("the arguments are well-formed");
+                let mut warnings = Vec::new();
+                for job in jobs {
+                    let outcome = session.run(&mut sources, &job, &options(emulator, RunOrder::Program));
+                    let outcome =
+                        outcome.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
+                    warnings.extend(outcome.warnings);
+                }
+                render(&warnings, &sources).replace(case.to_str().unwrap(), stem(&case))
+            });
+            assert_eq!(shown[0], shown[1], "{case:?}: the emulators warn alike");
+            shown[0].clone()
+        });
+        snapshots().bind(|| insta::assert_snapshot!(format!("warning_{}", stem(&path)), shown));
+    }
+}
+
 /// One instruction's meaning, written down by hand: `; run:` lines of IR text, on both emulators.
 #[test]
 fn ir_programs_give_the_values_beside_them() {

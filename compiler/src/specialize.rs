@@ -405,7 +405,7 @@ impl Warning {
                 "this engine computes integers in float32, exactly only up to 2^24",
             )
             .at(span, "")
-            .help("use engine=nisa.engine.gpsimd on int32 tiles in SBUF"),
+            .help("use nisa.tensor_tensor with engine=nisa.engine.gpsimd on int32 tiles in SBUF"),
             Warning::WritesArgument => {
                 Diagnostic::warning("writes-argument", "the kernel writes one of its arguments")
                     .at(span, "")

@@ -228,6 +228,7 @@ impl Compiled {
                     self.code[*class](base, self.table.args[*args..].as_ptr());
                 }
                 Call::Bulk(it) => it.run(base),
+                Call::Turn(it) => it.run(self.kernels, base),
                 Call::Product(it) => it.run(self.kernels, &layout, base),
                 Call::Identity(it) => it.run(self.kernels, &layout, base),
                 Call::Tile(it) => it.run(self.kernels, base),
@@ -279,6 +280,11 @@ impl Compiled {
                     let mut it = it.clone();
                     it.addresses().into_iter().for_each(relocate);
                     Call::Bulk(it)
+                }
+                Call::Turn(it) => {
+                    let mut it = it.clone();
+                    it.addresses().into_iter().for_each(relocate);
+                    Call::Turn(it)
                 }
                 Call::Product(it) => {
                     let mut it = it.clone();

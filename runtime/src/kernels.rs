@@ -25,7 +25,7 @@ pub use accumulate::{Cumulate, Scan, Start, TakeIn};
 pub use field::{Field, Scalar, TileKernel};
 pub use gather::{Gather, SharedGather, ShuffleRows};
 pub use moves::{RowMove, Side};
-pub use plane::{Bulk, Identity, MatrixProduct, Plane};
+pub use plane::{Bulk, Identity, MatrixProduct, Plane, Turn};
 pub use random::{Drop, Seed, Words};
 pub use search::{Bounds, Find, Largest, Replace};
 pub use statistics::{Aggregate, FoldBytes, FoldRows, Triples};
@@ -132,13 +132,14 @@ pub struct Kernels {
     /// Indexed by [`nk_compiler::isa::AluOp`]; those that cannot reduce panic.
     pub reduce: [ReduceRows; ALU_OPS.len()],
     pub rsqrt: unsafe extern "C" fn(to: *mut f32, from: *const f32, n: usize),
-    /// `power`, `mod` and `fmod`.
-    pub binary: [unsafe extern "C" fn(to: *mut f32, a: *const f32, b: *const f32, n: usize); 3],
+    /// `power`, `mod`, `fmod`, `add`, `subtract` and `multiply`.
+    pub binary: [unsafe extern "C" fn(to: *mut f32, a: *const f32, b: *const f32, n: usize); 6],
     pub clear_lanes: unsafe extern "C" fn(lanes: *mut f32),
     pub sum: unsafe extern "C" fn(lanes: *mut f32, from: *const f32, n: usize, phase: usize),
     pub add_lanes: unsafe extern "C" fn(register: *mut f32, lanes: *const f32) -> f32,
     pub multiply: unsafe extern "C" fn(product: &Product),
     pub transpose: unsafe extern "C" fn(dst: Rows, data: Rows, rows: usize, n: usize),
+    pub turn: unsafe extern "C" fn(dst: Rows, data: Rows, rows: usize, n: usize),
 }
 
 /// The indices of a table, as const arguments.
@@ -154,7 +155,7 @@ macro_rules! level {
     ($name:ident, $lanes:ty, $attribute:tt) => {
         mod $name {
             use super::{Kernels, Product, Rows, convert, matrix, rows};
-            use nk_compiler::isa::{ALU_OPS, AluClass};
+            use nk_compiler::isa::{ALU_OPS, AluClass, AluOp};
 
             level!(@functions $attribute;
                 fn load<const D: u8>(to: *mut f32, from: *const u8, n: usize) {
@@ -201,6 +202,15 @@ macro_rules! level {
                 fn fmod(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
                     rows::fmod_row(to, a, b, n)
                 }
+                fn add(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+                    rows::arithmetic_row::<$lanes>(AluOp::Add, to, a, b, n)
+                }
+                fn subtract(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+                    rows::arithmetic_row::<$lanes>(AluOp::Subtract, to, a, b, n)
+                }
+                fn multiply_rows(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+                    rows::arithmetic_row::<$lanes>(AluOp::Multiply, to, a, b, n)
+                }
                 fn clear_lanes(lanes: *mut f32) {
                     rows::clear_lanes(lanes)
                 }
@@ -211,7 +221,10 @@ macro_rules! level {
                     matrix::multiply::<$lanes>(product)
                 }
                 fn transpose(dst: Rows, data: Rows, rows: usize, n: usize) {
-                    matrix::transpose(dst, data, rows, n)
+                    matrix::transpose::<$lanes>(dst, data, rows, n)
+                }
+                fn turn(dst: Rows, data: Rows, rows: usize, n: usize) {
+                    matrix::turn::<$lanes, false>(dst, data, rows, n);
                 }
             );
 
@@ -231,12 +244,13 @@ macro_rules! level {
                 outside: table!(outside: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24),
                 reduce: table!(reduce: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28),
                 rsqrt,
-                binary: [power, modulo, fmod],
+                binary: [power, modulo, fmod, add, subtract, multiply_rows],
                 clear_lanes,
                 sum,
                 add_lanes,
                 multiply,
                 transpose,
+                turn,
             };
         }
     };

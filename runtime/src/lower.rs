@@ -23,7 +23,7 @@ mod accumulate;
 mod tile;
 
 use crate::access::{Access, Axis, Movement};
-use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove, TileKernel};
+use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove, TileKernel, Turn};
 use crate::memory::{Layout, counts, padded};
 use crate::reference::permute;
 use crate::reference::rounding::{self, Rounding};
@@ -69,6 +69,7 @@ pub enum Call {
         n_args: usize,
     },
     Bulk(Box<Bulk>),
+    Turn(Box<Turn>),
     Product(Box<MatrixProduct>),
     Identity(Box<Identity>),
     Rows(Box<RowMove>),
@@ -118,6 +119,9 @@ enum StagedRows {
     /// At a pitch like that of partitions.
     Padded,
 }
+
+/// Transpositions of at least so many rows and columns are made by a kernel.
+const MIN_TURN: u32 = 8;
 
 /// Runs of at least this many bytes are copied by a kernel.
 const BULK: i64 = 64;
@@ -365,6 +369,9 @@ impl<'a> Lowering<'a> {
             return self.move_elements(dst, &middle);
         };
         let size = dst.dtype.size();
+        if let Some(turn) = as_turn(&loops, size, dst.start, src.start) {
+            return self.table.calls.push(Call::Turn(Box::new(turn)));
+        }
         match loops.split_last() {
             Some((run, outer)) if is_bulk(run, size, dst, src) => {
                 self.table.calls.push(Call::Bulk(Box::new(Bulk {
@@ -383,6 +390,34 @@ impl<'a> Lowering<'a> {
             ),
         }
     }
+}
+
+/// The copy as a transposition, if its two innermost loops walk along the rows of one side and the columns of the other.
+fn as_turn(loops: &[Loop], size: u32, dst: u64, src: u64) -> Option<Turn> {
+    let [outer @ .., a, b] = loops else { return None };
+    // Operand 0 is dst, 1 is src: which of the two loops is contiguous in which.
+    let (rows, columns) = if b.strides[0] == 4 && a.strides[1] == 4 {
+        (b, a)
+    } else if a.strides[0] == 4 && b.strides[1] == 4 {
+        (a, b)
+    } else {
+        return None;
+    };
+    let pitch = |stride: i64| usize::try_from(stride / 4).ok().filter(|_| stride % 4 == 0);
+    let (dst_pitch, src_pitch) = (pitch(columns.strides[0])?, pitch(rows.strides[1])?);
+    let is_large = rows.count.min(columns.count) >= MIN_TURN;
+    (size == 4 && is_large).then(|| Turn {
+        dst,
+        src,
+        rows: rows.count as usize,
+        columns: columns.count as usize,
+        dst_pitch,
+        src_pitch,
+        loops: outer
+            .iter()
+            .map(|it| (it.count, it.strides[0], it.strides[1]))
+            .collect(),
+    })
 }
 
 /// Whether a copy moves long runs to or from HBM.

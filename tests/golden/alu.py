@@ -55,6 +55,8 @@ BINARY = {
     "logical_or": lambda a, b: truth((a != 0) | (b != 0)),
     "logical_xor": lambda a, b: truth((a != 0) ^ (b != 0)),
     "divide": np.divide,
+    "mod": np.mod,
+    "fmod": np.fmod,
 }
 UNARY = {
     "logical_not": lambda a: truth(a == 0),

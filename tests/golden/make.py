@@ -35,9 +35,10 @@ def main():
     import casts
     import functions
     import instructions
+    import streams
 
     files = {}
-    for module in (casts, alu, functions, instructions):
+    for module in (casts, alu, functions, instructions, streams):
         files |= module.files()
     n_bytes = sum(map(len, files.values()))
     if sys.argv[1:] != ["--check"]:

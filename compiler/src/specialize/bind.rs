@@ -60,6 +60,9 @@ impl Evaluator<'_> {
         if op == Op::NcMatmul {
             bound[6] = Arg::Accumulate(self.accumulate(given[6].as_ref(), &dst, span)?);
         }
+        if self.is_int_through_f32(op, engine, &bound) {
+            self.warn(Warning::IntThroughF32, span);
+        }
         self.emit(op, engine, bound, span)?;
         Ok(Value::Instruction)
     }
@@ -397,6 +400,31 @@ impl Evaluator<'_> {
             Op::DmaCopy if self.views(args).any(View::has_row_indices) => Engine::Gpsimd,
             Op::TensorScalar if alu(args).iter().any(|it| it.facts().gpsimd_only) => Engine::Gpsimd,
             _ => first,
+        }
+    }
+
+    /// Whether an instruction computes 32-bit integers from 32-bit integers by way of f32 (`isa.md` §2.6).
+    fn is_int_through_f32(&self, op: Op, engine: Engine, args: &[Arg; MAX_ARGS]) -> bool {
+        let is_int = |it: &View| matches!(it.dtype, Dtype::I32 | Dtype::U32);
+        if !self.views(args).all(is_int) {
+            return false;
+        }
+        let arithmetic = args.iter().find_map(|it| match it {
+            Arg::Alu(op) if op.facts().class == AluClass::Arithmetic => Some(*op),
+            _ => None,
+        });
+        match op {
+            Op::TensorTensor => arithmetic.is_some_and(|it| {
+                let is_exact = it.facts().compares
+                    || matches!(
+                        it,
+                        AluOp::Add | AluOp::Subtract | AluOp::Multiply | AluOp::Maximum | AluOp::Minimum
+                    );
+                engine != Engine::Gpsimd || !is_exact
+            }),
+            Op::TensorScalar | Op::ScalarTensorTensor | Op::TensorReduce => arithmetic.is_some(),
+            Op::Activation | Op::ActivationReduce => true,
+            _ => false,
         }
     }
 

@@ -65,6 +65,29 @@ pub trait Vector:
     }
 }
 
+/// Rows and columns of the blocks that are transposed in registers.
+pub const BLOCK: usize = 8;
+
+/// Moves a word, or a value plus 0: that makes +0 of -0. Gives whether the value is finite, if it adds.
+///
+/// # Safety
+/// Both addresses are accessible.
+#[inline(always)]
+pub unsafe fn move_word<const ADDS: bool>(to: *mut f32, from: *const f32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if ADDS {
+            let value = from.read_unaligned() + 0.0;
+            to.write_unaligned(value);
+            return value.is_finite();
+        }
+        // As an integer, since a float's bits may change on the way.
+        to.cast::<u32>()
+            .write_unaligned(from.cast::<u32>().read_unaligned());
+        true
+    }
+}
+
 /// A level's vector types: the same number of f32 and of f64 lanes.
 pub trait Lanes {
     const COUNT: usize;
@@ -110,6 +133,31 @@ pub trait Lanes {
     /// # Safety
     /// The first `n` are writable.
     unsafe fn store_part(to: *mut f32, n: usize, values: Self::F);
+    /// Transposes a block, whose rows lie `from_pitch` and `to_pitch` words apart; as [`move_word`] of each.
+    ///
+    /// # Safety
+    /// Both blocks are accessible and do not overlap.
+    #[inline(always)]
+    unsafe fn transpose<const ADDS: bool>(
+        to: *mut f32,
+        to_pitch: usize,
+        from: *const f32,
+        from_pitch: usize,
+    ) -> bool {
+        let mut is_finite = true;
+        for row in 0..BLOCK {
+            for column in 0..BLOCK {
+                // SAFETY: the caller's promise.
+                is_finite &= unsafe {
+                    move_word::<ADDS>(
+                        to.add(column * to_pitch + row),
+                        from.add(row * from_pitch + column),
+                    )
+                };
+            }
+        }
+        is_finite
+    }
     /// Reads `COUNT` f16 values.
     ///
     /// # Safety

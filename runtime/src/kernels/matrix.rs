@@ -4,7 +4,7 @@
 //! multiply-add a step, from +0.
 
 use super::convert::NAN;
-use super::lanes::{Lanes, Vector};
+use super::lanes::{BLOCK, Lanes, Vector, move_word};
 
 /// A matrix in memory: its first element and the distance between two rows in elements.
 #[derive(Clone, Copy)]
@@ -162,16 +162,11 @@ unsafe fn finish<L: Lanes>(to: *mut f32, sum: L::F, adds: bool, count: usize) {
 /// # Safety
 /// Both matrices are accessible and do not overlap.
 #[inline(always)]
-pub unsafe fn transpose(dst: Rows, data: Rows, rows: usize, n: usize) {
-    // SAFETY: all indices are inside the matrices.
+pub unsafe fn transpose<L: Lanes>(dst: Rows, data: Rows, rows: usize, n: usize) {
+    // SAFETY: the caller's promise, and the rows of dst are inside it.
     unsafe {
-        let element = |p: usize, f: usize| data.at.add(p * data.pitch + f).read_unaligned();
-        for block in (0..n).step_by(16) {
-            for p in 0..rows {
-                for f in block..n.min(block + 16) {
-                    dst.at.add(f * dst.pitch + p).write_unaligned(element(p, f) + 0.0);
-                }
-            }
+        if turn::<L, true>(dst, data, rows, n) {
+            return;
         }
         for f in 0..n {
             spread(std::slice::from_raw_parts_mut(
@@ -180,6 +175,44 @@ pub unsafe fn transpose(dst: Rows, data: Rows, rows: usize, n: usize) {
             ));
         }
     }
+}
+
+/// dst[f, p] = data[p, f] for `rows` rows of `n` words: the bits, or the values plus 0. Gives whether all values are finite,
+/// if it adds.
+///
+/// # Safety
+/// Both matrices are accessible and do not overlap.
+#[inline(always)]
+pub unsafe fn turn<L: Lanes, const ADDS: bool>(dst: Rows, data: Rows, rows: usize, n: usize) -> bool {
+    let (whole_rows, whole_n) = (rows - rows % BLOCK, n - n % BLOCK);
+    let mut is_finite = true;
+    // SAFETY: all indices are inside the matrices.
+    unsafe {
+        let mut block = |p: usize, f: usize| {
+            let (to, from) = (
+                dst.at.add(f * dst.pitch + p),
+                data.at.add(p * data.pitch + f).cast_const(),
+            );
+            is_finite &= L::transpose::<ADDS>(to, dst.pitch, from, data.pitch);
+        };
+        // Two blocks side by side use up the cache lines that they read.
+        for f in (0..whole_n).step_by(2 * BLOCK) {
+            for p in (0..whole_rows).step_by(BLOCK) {
+                block(p, f);
+                if f + BLOCK < whole_n {
+                    block(p, f + BLOCK);
+                }
+            }
+        }
+        for f in 0..n {
+            let done = if f < whole_n { whole_rows } else { 0 };
+            for p in done..rows {
+                let to = dst.at.add(f * dst.pitch + p);
+                is_finite &= move_word::<ADDS>(to, data.at.add(p * data.pitch + f));
+            }
+        }
+    }
+    is_finite
 }
 
 /// What multiplying a row with the identity makes of values that are not finite: 0 times them is NaN, so only a lone

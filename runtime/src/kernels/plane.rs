@@ -48,6 +48,65 @@ pub struct Identity {
     pub data: Plane,
 }
 
+/// A move of 32-bit elements whose rows become columns: dst[f, p] = src[p, f].
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub dst: u64,
+    pub src: u64,
+    /// Of src, as those of dst are its columns.
+    pub rows: usize,
+    pub columns: usize,
+    /// Elements from one row to the next.
+    pub dst_pitch: usize,
+    pub src_pitch: usize,
+    /// Count and the distances in bytes that dst and src move, outermost first.
+    pub loops: Vec<(u32, i64, i64)>,
+}
+
+impl Turn {
+    pub fn addresses(&mut self) -> [&mut u64; 2] {
+        [&mut self.dst, &mut self.src]
+    }
+
+    /// # Safety
+    /// Both tiles lie in the reservation at `base` and share no byte.
+    pub unsafe fn run(&self, kernels: &Kernels, base: *mut u8) {
+        let (dst, src) = (
+            base.wrapping_add(self.dst as usize),
+            base.wrapping_add(self.src as usize),
+        );
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(&self.loops, kernels, dst, src) };
+    }
+
+    /// # Safety
+    /// As for [`Turn::run`], from the loops that are left on.
+    unsafe fn blocks(&self, loops: &[(u32, i64, i64)], kernels: &Kernels, dst: *mut u8, src: *mut u8) {
+        let Some((&(count, to, from), inner)) = loops.split_first() else {
+            let (dst, data) = (
+                Rows {
+                    at: dst.cast(),
+                    pitch: self.dst_pitch,
+                },
+                Rows {
+                    at: src.cast(),
+                    pitch: self.src_pitch,
+                },
+            );
+            // SAFETY: the caller's promise.
+            return unsafe { (kernels.turn)(dst, data, self.rows, self.columns) };
+        };
+        for idx in 0..i64::from(count) {
+            let (dst, src) = (
+                dst.wrapping_offset((to * idx) as isize),
+                src.wrapping_offset((from * idx) as isize),
+            );
+            // SAFETY: the caller's promise.
+            unsafe { self.blocks(inner, kernels, dst, src) };
+        }
+    }
+}
+
 impl Bulk {
     /// # Safety
     /// Both tiles lie in the reservation at `base` and share no byte.

@@ -117,6 +117,40 @@ pub unsafe fn fmod_row(to: *mut f32, a: *const f32, b: *const f32, n: usize) {
     }
 }
 
+/// An operator on each pair of values. NaNs are not canonical, which only scratch rows may hold.
+///
+/// # Safety
+/// The rows hold `n` values; `to` may be one of the others.
+#[inline(always)]
+pub unsafe fn arithmetic_row<L: Lanes>(op: AluOp, to: *mut f32, a: *const f32, b: *const f32, n: usize) {
+    let whole = n - n % L::COUNT;
+    // SAFETY: all ranges end at `n`.
+    unsafe {
+        for idx in (0..whole).step_by(L::COUNT) {
+            let value = arithmetic(op, L::load(a.add(idx)), L::load(b.add(idx)));
+            L::store(to.add(idx), value);
+        }
+        if whole < n {
+            let part = n - whole;
+            let (a, b) = (
+                L::load_part(a.add(whole), part, 0.0),
+                L::load_part(b.add(whole), part, 0.0),
+            );
+            L::store_part(to.add(whole), part, arithmetic(op, a, b));
+        }
+    }
+}
+
+#[inline(always)]
+fn arithmetic<V: Vector<Element = f32>>(op: AluOp, a: V, b: V) -> V {
+    match op {
+        AluOp::Add => a + b,
+        AluOp::Subtract => a - b,
+        AluOp::Multiply => a * b,
+        _ => panic!("the other operators are inlined"),
+    }
+}
+
 /// The operators whose reductions have the 16-lane shape.
 #[inline(always)]
 fn combine<V: Vector<Element = f32>>(op: AluOp, a: V, b: V) -> V {

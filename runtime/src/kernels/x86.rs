@@ -271,6 +271,16 @@ impl Lanes for Avx512 {
         unsafe { _mm512_mask_storeu_ps(to, (1 << n) - 1, values.0) };
     }
     #[inline(always)]
+    unsafe fn transpose<const ADDS: bool>(
+        to: *mut f32,
+        to_pitch: usize,
+        from: *const f32,
+        from_pitch: usize,
+    ) -> bool {
+        // SAFETY: the caller's promise; the level has AVX2 and FMA.
+        unsafe { transpose_block::<ADDS>(to, to_pitch, from, from_pitch) }
+    }
+    #[inline(always)]
     unsafe fn load_f16(from: *const [u8; 2]) -> F16 {
         // SAFETY: the caller's promise.
         F16(unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(from.cast())) })
@@ -279,6 +289,54 @@ impl Lanes for Avx512 {
     unsafe fn store_f16(to: *mut [u8; 2], values: F16) {
         // SAFETY: the caller's promise.
         unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values.0)) };
+    }
+}
+
+/// `Lanes::transpose` in eight registers of eight words.
+///
+/// # Safety
+/// Both blocks are accessible and do not overlap, and the CPU has AVX2 and FMA.
+#[inline(always)]
+unsafe fn transpose_block<const ADDS: bool>(
+    to: *mut f32,
+    to_pitch: usize,
+    from: *const f32,
+    from_pitch: usize,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let zero = _mm256_setzero_ps();
+        let mut products = zero;
+        let mut rows = [zero; 8];
+        for (idx, row) in rows.iter_mut().enumerate() {
+            *row = _mm256_loadu_ps(from.add(idx * from_pitch));
+            if ADDS {
+                *row = _mm256_add_ps(*row, zero);
+                // Zero times anything that is not finite is NaN.
+                products = _mm256_fmadd_ps(*row, zero, products);
+            }
+        }
+        let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
+        // Pairs of rows, then groups of four, then all eight.
+        let pairs = [
+            (_mm256_unpacklo_ps(r0, r1), _mm256_unpacklo_ps(r2, r3)),
+            (_mm256_unpackhi_ps(r0, r1), _mm256_unpackhi_ps(r2, r3)),
+            (_mm256_unpacklo_ps(r4, r5), _mm256_unpacklo_ps(r6, r7)),
+            (_mm256_unpackhi_ps(r4, r5), _mm256_unpackhi_ps(r6, r7)),
+        ];
+        let mut fours = [zero; 8];
+        for (idx, (a, b)) in pairs.into_iter().enumerate() {
+            fours[2 * idx] = _mm256_shuffle_ps::<0x44>(a, b);
+            fours[2 * idx + 1] = _mm256_shuffle_ps::<0xee>(a, b);
+        }
+        for idx in 0..4 {
+            let (upper, lower) = (fours[idx], fours[idx + 4]);
+            let near = _mm256_permute2f128_ps::<0x20>(upper, lower);
+            let far = _mm256_permute2f128_ps::<0x31>(upper, lower);
+            _mm256_storeu_ps(to.add(idx * to_pitch), near);
+            _mm256_storeu_ps(to.add((idx + 4) * to_pitch), far);
+        }
+        !ADDS || _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(products, products)) == 0
     }
 }
 
@@ -345,6 +403,16 @@ impl Lanes for Avx2 {
     unsafe fn store_part(to: *mut f32, n: usize, values: F8) {
         // SAFETY: masked lanes are not written.
         unsafe { _mm256_maskstore_ps(to, first(n), values.0) };
+    }
+    #[inline(always)]
+    unsafe fn transpose<const ADDS: bool>(
+        to: *mut f32,
+        to_pitch: usize,
+        from: *const f32,
+        from_pitch: usize,
+    ) -> bool {
+        // SAFETY: the caller's promise; the level has AVX2 and FMA.
+        unsafe { transpose_block::<ADDS>(to, to_pitch, from, from_pitch) }
     }
     #[inline(always)]
     unsafe fn load_f16(from: *const [u8; 2]) -> F8 {

@@ -195,6 +195,26 @@ impl<'a> Emitter<'a> {
         self.b.ins().iadd(address, distance)
     }
 
+    /// [`Emitter::advance`] that multiplies once for all addresses with one stride; `distances` holds the products so far.
+    pub fn advance_shared(
+        &mut self,
+        distances: &mut Vec<(i64, Value)>,
+        address: Value,
+        idx: Value,
+        stride: i64,
+    ) -> Value {
+        if stride == 0 {
+            return address;
+        }
+        let known = distances.iter().find(|it| it.0 == stride).map(|it| it.1);
+        let distance = known.unwrap_or_else(|| {
+            let distance = self.b.ins().imul_imm_s(idx, stride);
+            distances.push((stride, distance));
+            distance
+        });
+        self.b.ins().iadd(address, distance)
+    }
+
     /// An address and an immediate offset for `address + distance`.
     pub fn displace(&mut self, address: Value, distance: i64) -> (Value, i32) {
         match i32::try_from(distance) {

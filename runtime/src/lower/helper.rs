@@ -32,7 +32,14 @@ pub enum Helper {
 }
 
 /// Binary operators with a row kernel, in the order of [`Kernels::binary`].
-const BINARIES: [AluOp; 3] = [AluOp::Power, AluOp::Mod, AluOp::Fmod];
+const BINARIES: [AluOp; 6] = [
+    AluOp::Power,
+    AluOp::Mod,
+    AluOp::Fmod,
+    AluOp::Add,
+    AluOp::Subtract,
+    AluOp::Multiply,
+];
 
 fn binary(op: AluOp) -> usize {
     let position = BINARIES.iter().position(|it| *it == op);
@@ -67,6 +74,7 @@ impl Helper {
         let functions = 2 * dtypes + 4;
         let reductions = functions + ACT_FNS.len() as u32;
         let others = reductions + ALU_OPS.len() as u32;
+        let sums = others + 1 + BINARIES.len() as u32;
         match self {
             Helper::Load(dtype) => dtype as u32,
             Helper::Store(dtype) => dtypes + dtype as u32,
@@ -76,11 +84,11 @@ impl Helper {
             Helper::Reduce(op) => reductions + op as u32,
             Helper::Rsqrt => others,
             Helper::Binary(op) => others + 1 + binary(op) as u32,
-            Helper::ClearLanes => others + 4,
-            Helper::Sum => others + 5,
-            Helper::AddLanes => others + 6,
-            Helper::StoreRandom(dtype) => others + 7 + dtype as u32,
-            Helper::Outside(function) => others + 7 + dtypes + function as u32,
+            Helper::ClearLanes => sums,
+            Helper::Sum => sums + 1,
+            Helper::AddLanes => sums + 2,
+            Helper::StoreRandom(dtype) => sums + 3 + dtype as u32,
+            Helper::Outside(function) => sums + 3 + dtypes + function as u32,
         }
     }
 

@@ -245,10 +245,11 @@ impl Map {
             registers,
         };
         emitter.repeat(i64::from(self.partitions), 1, |emitter, p| {
+            let mut distances = Vec::new();
             let mut moved: Vec<Value> = moving
                 .iter()
                 .zip(&pitches)
-                .map(|(&at, &pitch)| emitter.advance(at, p, pitch))
+                .map(|(&at, &pitch)| emitter.advance_shared(&mut distances, at, p, pitch))
                 .collect();
             for &(operand, multiplier) in &multipliers {
                 let distance = emitter.b.ins().imul(p, multiplier);
@@ -257,7 +258,7 @@ impl Map {
             let mut fixed = columns.clone();
             for (source, value) in self.sources.iter().zip(&mut fixed) {
                 if let (Source::Column { dtype, pitch }, Some(at)) = (source, *value) {
-                    let at = emitter.advance(at, p, *pitch);
+                    let at = emitter.advance_shared(&mut distances, at, p, *pitch);
                     *value = Some(self.column(emitter, *dtype, at));
                 }
             }

@@ -15,7 +15,16 @@ use nk_runtime::{Emulator, Execution, LEVELS, Machine};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
+
+/// Instructions whose values nobody else defines: random words are a sequence of our own, and registers compute nothing.
+const OURS: &[&str] = &[
+    "register_move",
+    "register_load",
+    "register_store",
+    "rng",
+    "set_rng_seed",
+];
 
 fn programs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(DATA).expect("the folder exists");
@@ -134,12 +143,12 @@ fn programs_give_the_values_of_numpy() {
     let missing: Vec<&str> = ROWS
         .iter()
         .map(|it| it.name)
-        .filter(|it| !used.contains(it))
+        .filter(|it| !used.contains(it) && !OURS.contains(it))
         .collect();
+    assert!(missing.is_empty(), "no golden program uses {missing:?}");
     println!(
-        "{} golden programs use {} instructions; none uses {missing:?}",
+        "{} golden programs use {} instructions; {OURS:?} have no values of others",
         paths.len(),
         used.len()
     );
-    assert!(used.len() >= 16, "only {used:?} have golden values");
 }

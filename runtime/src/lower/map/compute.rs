@@ -27,6 +27,11 @@ impl Map {
             return self.inline_row(emitter, row);
         };
         let mut operands = self.operands(emitter, row);
+        if !self.writes_wide()
+            && let Some(results) = rows_kernel(emitter, row, &operands, steps)
+        {
+            return self.store(emitter, row, results);
+        }
         let mut rest = &steps[..];
         while let Some(at) = rest.iter().position(|it| alu::has_row_kernel(it.op)) {
             let value = materialise(emitter, row, &operands, &rest[..at]);
@@ -152,6 +157,26 @@ fn materialise(emitter: &mut Emitter, row: &Row, operands: &[Operand], steps: &[
         },
     );
     to
+}
+
+/// Applies a single operator to two scratch rows in place, with the widest vectors of the CPU.
+fn rows_kernel(emitter: &mut Emitter, row: &Row, operands: &[Operand], steps: &[Step]) -> Option<Value> {
+    let [step] = steps else { return None };
+    let scratch = |idx: usize| match operands[idx] {
+        Operand {
+            from: row::Source::Memory { at, stride: 4 },
+            form: Form::Float,
+        } => Some(at),
+        _ => None,
+    };
+    let (x, y) = (scratch(0)?, scratch(step.source?)?);
+    if !matches!(step.op, AluOp::Add | AluOp::Subtract | AluOp::Multiply) {
+        return None;
+    }
+    let (a, b) = if step.reverse { (y, x) } else { (x, y) };
+    let n = emitter.number(row.n.into());
+    emitter.call(Helper::Binary(step.op), &[x, a, b, n]);
+    Some(x)
 }
 
 /// Applies an operator's row kernel to a scratch row in place.
