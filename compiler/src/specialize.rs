@@ -54,6 +54,7 @@ mod element;
 mod composite;
 mod reduce;
 mod normalise;
+mod chance;
 mod kernel;
 
 pub use constant::ArrayLoader;

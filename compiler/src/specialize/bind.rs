@@ -14,7 +14,7 @@ use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
 use crate::isa::{
     Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, DtypeSet, Engine, Kind, MAX_ARGS, Memory, Op, Operand,
-    Row,
+    ReduceCmd, Row,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -52,6 +52,11 @@ impl Evaluator<'_> {
             _ => unreachable!("dst is a tile operand without a default"),
         };
         self.check_extra(row, extra, &dst, &bound, given, span)?;
+        if op == Op::TensorScalarCumulative && !bound.contains(&Arg::ReduceCmd(ReduceCmd::LoadReduce)) {
+            // NKI takes `imm1` with every command; only this one reads it.
+            let position = row.position("imm1").expect("the row has the operand");
+            bound[position] = Arg::Absent;
+        }
         resolve_immediates(op, &dst, &mut bound);
         let engine = self.engine_for(op, extra, &bound, span)?;
         if op == Op::NcTranspose && engine == Engine::Tensor && dst.dtype.size() < 4 && !self.is_classic {

@@ -151,11 +151,12 @@ impl Evaluator<'_> {
     }
 }
 
-/// The columns `start..start + n` of a dense tile with two dimensions.
-fn columns(tile: &Tensor, start: u64, n: u32) -> Tensor {
+/// The columns `start..start + n` of a tile with two dimensions.
+pub fn columns(tile: &Tensor, start: u64, n: u32) -> Tensor {
     let view = &tile.view;
-    let dims = [view.dims()[0], Dim { stride: 1, count: n }];
-    let offset = view.offset + start as i64;
+    let stride = view.dims()[1].stride;
+    let dims = [view.dims()[0], Dim { stride, count: n }];
+    let offset = view.offset + start as i64 * i64::from(stride);
     let view = View::new(view.buffer, view.dtype, view.partition, offset, &dims).expect("two pairs are few");
     Tensor {
         view,

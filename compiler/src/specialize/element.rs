@@ -25,7 +25,8 @@ impl Evaluator<'_> {
         let span = args.span;
         let function = format!("nl.{name}");
         let act = ActFn::from_name(name).filter(|it| !EXACT_ON_ALU.contains(it));
-        let alu = AluOp::from_name(name);
+        // `nl.average` is an operator of one instruction, not a function.
+        let alu = AluOp::from_name(name).filter(|it| *it != AluOp::Average);
         if let (None, Some(op)) = (act, alu.filter(|it| !it.facts().unary)) {
             let [x, y, dtype, mask] = args.bind(&function, ["x", "y", "dtype", "mask"], 2)?;
             self.no_mask(mask, span)?;

@@ -512,6 +512,22 @@ fn result_shape(
             kept
         }
         "tensor_partition_reduce" => std::iter::once(1).chain(free(first)).collect(),
+        "local_gather" => {
+            // A column of indices is read by 16 partitions, one index each.
+            let int = |name: &str| {
+                let value = row.position(name).and_then(|it| given[it].as_ref());
+                value
+                    .and_then(Value::as_int)
+                    .and_then(|it| u32::try_from(it).ok())
+            };
+            let columns = tiles.get(1).map_or(1, |it| it.view.free_count() as u32);
+            let each = int("num_elem_per_idx").unwrap_or(1);
+            match int("num_valid_indices") {
+                Some(count) if count != columns * 16 => vec![partitions, count * each],
+                _ => vec![partitions, columns, 16, each],
+            }
+        }
+        "sequence_bounds" => vec![partitions, 2, first.view.free_count() as u32],
         "bn_stats" => vec![partitions, 6],
         "bn_aggr" => vec![partitions, 2],
         "max8" | "nc_find_index8" => vec![partitions, 8],

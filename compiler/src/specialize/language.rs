@@ -31,6 +31,7 @@ pub const NAMES: &[&str] = &[
     "copy",
     "cos",
     "device_print",
+    "dropout",
     "ds",
     "dynamic_range",
     "empty_like",
@@ -39,6 +40,7 @@ pub const NAMES: &[&str] = &[
     "fori_loop",
     "full",
     "full_like",
+    "gather_flattened",
     "is_hbm",
     "is_on_chip",
     "is_psum",
@@ -58,6 +60,8 @@ pub const NAMES: &[&str] = &[
     "prod",
     "program_id",
     "program_ndim",
+    "rand",
+    "random_seed",
     "range",
     "rms_norm",
     "sequential_range",
@@ -235,6 +239,10 @@ impl Evaluator<'_> {
             "shared_constant" => self.shared_constant(args),
             "shared_identity_matrix" => self.shared_identity_matrix(args),
             "device_print" => self.device_print(args),
+            "rand" => self.rand(args),
+            "random_seed" => self.random_seed(args),
+            "dropout" => self.dropout(args),
+            "gather_flattened" => self.gather_flattened(args),
             "no_reorder" => {
                 let [] = args.bind("nl.no_reorder", [], 0)?;
                 Ok(Value::Member(&NO_REORDER))

@@ -2,6 +2,7 @@
 //!
 //! Takes evaluated arguments, emits the instruction sequences of `isa.md` §4.7, gives a fresh tile.
 
+use super::broadcast::columns;
 use super::builtins::required;
 use super::error::{Error, Result};
 use super::eval::CallArgs;
@@ -87,7 +88,28 @@ impl Evaluator<'_> {
         self.with_operand(&sum, AluOp::Multiply, factor, dtype, span)
     }
 
-    /// Population variance in two passes, all in f32.
+    /// Population variance over all free axes by the statistics instructions, each of which takes a piece of a row.
+    fn variance_by_statistics(&mut self, x: &Tensor, row: u64, dtype: Dtype, span: Span) -> Result<Tensor> {
+        let partitions = x.view.partitions();
+        let step = u64::from(self.target.bn_stats_max);
+        let n_pieces = row.div_ceil(step);
+        let statistics = self.fresh(&[partitions, 6 * n_pieces as u32], Dtype::F32, Region::Sbuf, span)?;
+        for piece in 0..n_pieces {
+            let start = piece * step;
+            let data = columns(x, start, step.min(row - start) as u32);
+            let args = [
+                self.view_arg(&columns(&statistics, 6 * piece, 6)),
+                self.view_arg(&data),
+            ];
+            self.put(Op::BnStats, &args, span)?;
+        }
+        let moments = self.fresh(&[partitions, 2], Dtype::F32, Region::Sbuf, span)?;
+        let args = [self.view_arg(&moments), self.view_arg(&statistics)];
+        self.put(Op::BnAggr, &args, span)?;
+        self.copied(&columns(&moments, 1, 1), dtype, span)
+    }
+
+    /// Population variance, all in f32; over some of the free axes only, it takes two passes.
     fn variance(
         &mut self,
         x: &Tensor,
@@ -96,14 +118,18 @@ impl Evaluator<'_> {
         dtype: Dtype,
         span: Span,
     ) -> Result<Tensor> {
+        let (partitions, row) = (i64::from(x.view.partitions()), x.view.free_count());
+        if row == count
+            && let Ok(flat) = layout::reshape(x, &[partitions, row as i64], span)
+        {
+            let result = self.variance_by_statistics(&flat, row, dtype, span)?;
+            let shape: Vec<i64> = reduced_shape(x, axes).into_iter().map(i64::from).collect();
+            return layout::reshape(&result, &shape, span);
+        }
         let mean = self.mean(x, axes, count, Dtype::F32, span)?;
         let centred = self.with_repeated(AluOp::Subtract, x, &mean, Dtype::F32, span)?;
-        let total = if x.view.dims().len() - axes.len() == 1 {
-            self.function_and_sum(ActFn::Square, &centred, None, span)?.1
-        } else {
-            let squares = self.activated(ActFn::Square, &centred, Dtype::F32, span)?;
-            self.reduced(&squares, AluOp::Add, axes, Dtype::F32, span)?
-        };
+        let squares = self.activated(ActFn::Square, &centred, Dtype::F32, span)?;
+        let total = self.reduced(&squares, AluOp::Add, axes, Dtype::F32, span)?;
         let factor = Arg::Float(1.0 / count as f32);
         self.with_operand(&total, AluOp::Multiply, factor, dtype, span)
     }
