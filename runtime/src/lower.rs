@@ -369,7 +369,7 @@ impl<'a> Lowering<'a> {
             return self.move_elements(dst, &middle);
         };
         let size = dst.dtype.size();
-        if let Some(turn) = as_turn(&loops, size, dst.start, src.start) {
+        if let Some(turn) = as_turn(&loops, size, dst.address(), src.address()) {
             return self.table.calls.push(Call::Turn(Box::new(turn)));
         }
         match loops.split_last() {
