@@ -209,10 +209,8 @@ impl Evaluator<'_> {
             self.set_accumulate(accumulate);
         }
         self.note_write(target.view, Arg::View(id));
-        if self.is_classic {
-            self.dependences.forget(buffer);
-            let args = self.program.insts.last().map(|it| it.args);
-            args.iter().for_each(|it| self.note_dependences(op, it, span));
+        if let Some(inst) = self.program.insts.last() {
+            self.dependences.retarget(inst.args);
         }
         Ok(true)
     }

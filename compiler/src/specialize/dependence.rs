@@ -32,7 +32,17 @@ pub struct Dependences {
     iterations: Vec<Iteration>,
     current: Option<usize>,
     n_runs: u32,
+    pending: Option<Pending>,
     writes: FxHashMap<BufferId, Vec<(View, Option<usize>)>>,
+}
+
+/// The instruction emitted last: it may still be given another destination.
+struct Pending {
+    op: Op,
+    args: [Arg; MAX_ARGS],
+    span: Span,
+    /// The iteration it stands in.
+    place: Option<usize>,
 }
 
 /// The most writes of one buffer that are remembered; older ones are mostly overwritten.
@@ -59,14 +69,16 @@ impl Dependences {
         self.current = self.current.and_then(|it| self.iterations[it].parent);
     }
 
-    /// Forgets a buffer that is taken back.
-    pub fn forget(&mut self, buffer: BufferId) {
-        self.writes.remove(&buffer);
+    /// The instruction emitted last writes elsewhere.
+    pub fn retarget(&mut self, args: [Arg; MAX_ARGS]) {
+        if let Some(pending) = &mut self.pending {
+            pending.args = args;
+        }
     }
 
     /// The affine loop that two places share in different iterations.
-    fn carried(&self, write: Option<usize>) -> Option<(Span, u32, u32)> {
-        let mut here = self.current;
+    fn carried(&self, write: Option<usize>, read: Option<usize>) -> Option<(Span, u32, u32)> {
+        let mut here = read;
         while let Some(at) = here {
             let iteration = &self.iterations[at];
             let mut there = write;
@@ -87,8 +99,28 @@ impl Dependences {
 }
 
 impl Evaluator<'_> {
-    /// Looks at what an instruction reads, and notes what it writes.
+    /// Notes an instruction, and looks at the one before it, whose operands are settled by now.
     pub fn note_dependences(&mut self, op: Op, args: &[Arg; MAX_ARGS], span: Span) {
+        let next = Pending {
+            op,
+            args: *args,
+            span,
+            place: self.dependences.current,
+        };
+        if let Some(last) = self.dependences.pending.replace(next) {
+            self.follow(&last);
+        }
+    }
+
+    /// Looks at what an instruction reads, and notes what it writes.
+    fn follow(&mut self, inst: &Pending) {
+        let Pending {
+            op,
+            args,
+            span,
+            place,
+        } = inst;
+        let (op, span, place) = (*op, *span, *place);
         let accumulates = self.accumulates(op, args);
         for (operand, arg) in op.row().operands.iter().zip(args) {
             let (Some(facts), Arg::View(id)) = (operand.kind.tile(), arg) else {
@@ -97,8 +129,8 @@ impl Evaluator<'_> {
             let view = self.program[*id];
             let overwrites = op == Op::NcMatmul && args.contains(&Arg::Accumulate(Accumulate::Overwrite));
             let reads = facts.access != Access::Write && !(overwrites && facts.access == Access::ReadWrite);
-            if reads && !accumulates && self.dependences.current.is_some() {
-                self.check_read(&view, span);
+            if reads && !accumulates && place.is_some() {
+                self.check_read(&view, place, span);
             }
         }
         for (operand, arg) in op.row().operands.iter().zip(args) {
@@ -107,18 +139,17 @@ impl Evaluator<'_> {
             };
             if facts.access != Access::Read {
                 let view = self.program[*id];
-                let current = self.dependences.current;
                 let writes = self.dependences.writes.entry(view.buffer).or_default();
                 writes.retain(|it| it.0 != view);
                 if writes.len() == MAX_WRITES {
                     writes.remove(0);
                 }
-                writes.push((view, current));
+                writes.push((view, place));
             }
         }
     }
 
-    fn check_read(&mut self, view: &View, span: Span) {
+    fn check_read(&mut self, view: &View, place: Option<usize>, span: Span) {
         let Some(writes) = self.dependences.writes.get(&view.buffer) else {
             return;
         };
@@ -126,7 +157,7 @@ impl Evaluator<'_> {
             .iter()
             .rev()
             .find(|it| super::bind::may_overlap(&it.0, view));
-        let Some((range, from, to)) = newest.and_then(|it| self.dependences.carried(it.1)) else {
+        let Some((range, from, to)) = newest.and_then(|it| self.dependences.carried(it.1, place)) else {
             return;
         };
         let buffer = &self.program[view.buffer];

@@ -20,8 +20,10 @@ use std::rc::Rc;
 pub struct Masking {
     /// What the instructions that are being emitted touch.
     pub within: Extent,
-    /// Whether anything has written a buffer, by its id.
-    touched: Vec<bool>,
+    /// What was written of each buffer, by its id.
+    touched: Vec<Touched>,
+    /// Whether any write was cut.
+    has_cuts: bool,
     /// Tiles whose only writes were cut to this rectangle.
     partial: FxHashMap<BufferId, Rectangle>,
     /// What the last call of the language touched.
@@ -33,6 +35,7 @@ impl Default for Masking {
         Masking {
             within: Extent::All,
             touched: Vec::new(),
+            has_cuts: false,
             partial: FxHashMap::default(),
             last: Extent::All,
         }
@@ -40,17 +43,32 @@ impl Default for Masking {
 }
 
 impl Masking {
-    /// Notes a write; says whether it is the buffer's first.
-    fn touch(&mut self, buffer: BufferId) -> bool {
-        let at = buffer.index();
+    /// Notes a write of a view, of which a mask has left `written`; says whether it is the buffer's first.
+    fn touch(&mut self, whole: &View, written: &View) -> bool {
+        let at = whole.buffer.index();
         if self.touched.len() <= at {
-            self.touched.resize(at + 1, false);
+            self.touched.resize(at + 1, Touched::default());
         }
-        !std::mem::replace(&mut self.touched[at], true)
+        let touched = &mut self.touched[at];
+        let is_first = touched.end_row == 0;
+        touched.end_row = touched
+            .end_row
+            .max(u32::from(written.partition) + written.partitions());
+        if written.partitions() < whole.partitions() {
+            touched.is_cut = true;
+            self.has_cuts = true;
+        }
+        is_first
     }
 
     pub fn is_touched(&self, buffer: BufferId) -> bool {
-        self.touched.get(buffer.index()).copied().unwrap_or(false)
+        self.touched.get(buffer.index()).is_some_and(|it| it.end_row > 0)
+    }
+
+    /// The rows of a buffer that were ever written, if a mask has kept any from it.
+    fn end_row(&self, buffer: BufferId) -> Option<u32> {
+        let touched = self.touched.get(buffer.index())?;
+        touched.is_cut.then_some(touched.end_row)
     }
 
     /// Forgets a buffer that is taken back.
@@ -58,6 +76,15 @@ impl Masking {
         self.touched.truncate(buffer.index());
         self.partial.remove(&buffer);
     }
+}
+
+/// What was written of a buffer.
+#[derive(Clone, Copy, Default)]
+struct Touched {
+    /// No partition from here on has been written.
+    end_row: u32,
+    /// Whether a mask has kept rows from a write.
+    is_cut: bool,
 }
 
 /// The mask of a call.
@@ -133,11 +160,13 @@ impl Evaluator<'_> {
 
     /// The part of a view that was ever written, where it is known to be less than all of it.
     fn defined(&self, view: &View) -> Option<Rectangle> {
-        let written = self.masking.partial.get(&view.buffer)?;
-        if *view == View::whole(view.buffer, &self.program[view.buffer]) {
+        if let Some(written) = self.masking.partial.get(&view.buffer)
+            && *view == View::whole(view.buffer, &self.program[view.buffer])
+        {
             return Some(*written);
         }
-        // A part of the tile: only the rows are followed.
+        // Of a part of the tile only the rows are followed.
+        let end_row = self.masking.end_row(view.buffer)?;
         let mut sizes = [1; MAX_DIMS];
         let rank = view.dims().len();
         sizes
@@ -145,8 +174,8 @@ impl Evaluator<'_> {
             .zip(view.dims())
             .for_each(|(size, dim)| *size = dim.count);
         let mut rows = Rectangle::whole(&sizes[..rank]);
-        rows.highs[0] = sizes[0].min(written.highs[0].saturating_sub(view.partition.into()));
-        Some(rows)
+        rows.highs[0] = sizes[0].min(end_row.saturating_sub(view.partition.into()));
+        (rows.highs[0] < sizes[0]).then_some(rows)
     }
 
     /// What an instruction can compute from the defined parts of what it reads.
@@ -180,7 +209,8 @@ impl Evaluator<'_> {
     /// Cuts the views of an instruction to what the calls around let through; false: nothing is left of it.
     pub fn restrict(&mut self, op: Op, args: &mut [Arg; MAX_ARGS], span: Span) -> Result<bool> {
         let Arg::View(dst) = args[0] else { return Ok(true) };
-        let defined = if self.masking.partial.is_empty() || op == Op::DmaCopy {
+        let has_undefined = self.masking.has_cuts || !self.masking.partial.is_empty();
+        let defined = if !has_undefined || op == Op::DmaCopy {
             None
         } else {
             self.defined_by_operands(op, args)
@@ -206,7 +236,7 @@ impl Evaluator<'_> {
             }
             Extent::Rectangle(it) => it,
             Extent::All | Extent::General => {
-                self.masking.touch(dst.buffer);
+                self.masking.touch(&dst, &dst);
                 if !self.masking.partial.is_empty() {
                     self.masking.partial.remove(&dst.buffer);
                 }
@@ -228,8 +258,11 @@ impl Evaluator<'_> {
                 false => self.program.replace_view(id, cut),
             });
         }
-        let is_first = self.masking.touch(dst.buffer);
-        self.note_partial(dst, args[0], is_first);
+        if let Arg::View(id) = args[0] {
+            let written = self.program[id];
+            let is_first = self.masking.touch(&dst, &written);
+            self.note_partial(dst, args[0], is_first);
+        }
         Ok(true)
     }
 
@@ -308,7 +341,9 @@ impl Evaluator<'_> {
 
     /// Notes that an instruction was given another destination.
     pub fn note_write(&mut self, whole: View, written: Arg) {
-        let is_first = self.masking.touch(whole.buffer);
+        let Arg::View(id) = written else { return };
+        let view = self.program[id];
+        let is_first = self.masking.touch(&whole, &view);
         if self.masking.last == Extent::All {
             self.masking.partial.remove(&whole.buffer);
         }
