@@ -49,6 +49,11 @@ class Tile(nl.NKIObject):
     name: str = "tile"
 
 
+class Limits(nl.NKIObject):
+    rows = None
+    columns = 16
+
+
 class Base:
     kind = "base"
 
@@ -113,6 +118,7 @@ def kernel(x):
     rows, columns = shape
     assert (rows, columns) == (64, 16) and shape.columns == shape[1] and isinstance(shape, Shape)
     assert Tile((1, 2)).name == "tile" and Tile(shape=(1, 2)) == Tile((1, 2), "tile")
+    assert Limits(rows=4).rows == 4 and Limits().columns == 16
     assert described(4) == (8, "4 is too small") and described(9) == (9, "fits")
     table = {Mode.SUM: 1.0, Mode.SCALED: config.factor}
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

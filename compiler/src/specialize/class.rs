@@ -59,6 +59,8 @@ pub struct Class {
     pub name: Rc<str>,
     pub kind: Kind,
     base: Option<Rc<Class>>,
+    /// Whether it inherits from `NKIObject`, whose fields need no annotation.
+    is_nki: bool,
     /// The exception of Python's that it inherits from.
     exception: Option<&'static str>,
     members: Vec<Member>,
@@ -215,12 +217,14 @@ impl Evaluator<'_> {
     /// Runs a class statement.
     pub fn define_class(&mut self, class: &ast::Class, frame: &Rc<Frame>) -> Result<Value> {
         let (mut kind, mut base, mut exception) = (Kind::Plain, None, None);
+        let mut is_nki = false;
         for arg in &class.bases {
             if !matches!(arg.kind, ArgKind::Positional) {
                 continue;
             }
             match self.eval(&arg.value, frame) {
                 Ok(Value::Class(it)) if base.is_none() => {
+                    is_nki = it.is_nki;
                     kind = it.kind;
                     base = Some(it);
                 }
@@ -235,6 +239,7 @@ impl Evaluator<'_> {
                     "Enum" | "Flag" => kind = Kind::Enum,
                     "IntEnum" | "IntFlag" => kind = Kind::IntEnum,
                     "NamedTuple" => kind = Kind::NamedTuple,
+                    "NKIObject" => is_nki = true,
                     _ => {}
                 },
                 Ok(Value::Builtin(name)) if name.starts_with(char::is_uppercase) => {
@@ -245,7 +250,16 @@ impl Evaluator<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let (mut members, fields) = self.class_body(class, frame)?;
+        let (mut members, mut fields) = self.class_body(class, frame)?;
+        if is_nki {
+            let known: Vec<Rc<str>> = fields.iter().map(|it| it.name.clone()).collect();
+            let plain = members.iter().filter(|it| it.binding == Binding::Value && !known.contains(&it.name));
+            fields.extend(plain.map(|it| Field {
+                name: it.name.clone(),
+                default: Some(it.value.clone()),
+                is_parameter: true,
+            }));
+        }
         if matches!(kind, Kind::Enum | Kind::IntEnum) {
             number_members(&mut members);
         }
@@ -253,6 +267,7 @@ impl Evaluator<'_> {
             name: class.name.name.clone(),
             kind,
             base,
+            is_nki,
             exception,
             members,
             fields,
