@@ -253,7 +253,9 @@ impl Evaluator<'_> {
         let (mut members, mut fields) = self.class_body(class, frame)?;
         if is_nki {
             let known: Vec<Rc<str>> = fields.iter().map(|it| it.name.clone()).collect();
-            let plain = members.iter().filter(|it| it.binding == Binding::Value && !known.contains(&it.name));
+            let plain = members
+                .iter()
+                .filter(|it| it.binding == Binding::Value && !known.contains(&it.name));
             fields.extend(plain.map(|it| Field {
                 name: it.name.clone(),
                 default: Some(it.value.clone()),

@@ -217,7 +217,9 @@ impl Evaluator<'_> {
         };
         let extent = match (&self.masking.within, defined) {
             (Extent::Nothing, _) => Extent::Nothing,
-            (Extent::Rectangle(it), Some(defined)) => Extent::Rectangle(it.shared(&defined).unwrap_or(*it)),
+            (Extent::Rectangle(it), Some(defined)) => {
+                Extent::Rectangle(it.shared(&defined).unwrap_or_else(|| with_rows_of(it, &defined)))
+            }
             (Extent::Rectangle(it), None) => Extent::Rectangle(*it),
             (_, Some(defined)) => Extent::Rectangle(defined),
             _ => Extent::All,
