@@ -194,7 +194,7 @@ struct Evaluator<'a> {
     /// The methods being called: their class and object.
     receivers: Vec<(Rc<class::Class>, Value)>,
     /// The errors whose handlers are running.
-    caught: Vec<Box<error::Error>>,
+    caught: Vec<error::Error>,
 }
 
 impl<'a> Evaluator<'a> {

@@ -446,7 +446,7 @@ fn is_instance(this: &Evaluator<'_>, value: &Value, class: &Value) -> bool {
 /// The least or the greatest finite value of a dtype.
 fn dtype_limit(dtype: crate::dtype::Dtype, is_least: bool) -> Value {
     use crate::dtype::Dtype;
-    let bits = u32::from(dtype.size()) * 8;
+    let bits = dtype.size() * 8;
     if dtype.is_int() {
         let signed = dtype.is_signed_int();
         let greatest = (1i64 << (bits - u32::from(signed))) - 1;

@@ -170,7 +170,7 @@ impl Evaluator<'_> {
 /// The gather goes over the flattened free axes, which NKI counts from 0 and older kernels from 1.
 fn check_gather_axis(axis: Option<Value>, span: Span) -> Result<()> {
     match axis {
-        None | Some(Value::None | Value::Int(0 | 1 | -1)) => Ok(()),
+        None | Some(Value::None | Value::Int(-1..=1)) => Ok(()),
         Some(other) => {
             let axis = other.repr();
             let message =

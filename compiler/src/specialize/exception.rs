@@ -99,7 +99,7 @@ impl Evaluator<'_> {
                 };
                 self.assign_name(&name.name, Value::str(message), frame);
             }
-            self.caught.push(error);
+            self.caught.push(*error);
             let flow = self.exec_block(&handler.body, frame);
             self.caught.pop();
             return flow;
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
     pub fn raised(&mut self, exception: Option<&Expr>, span: Span, frame: &Rc<Frame>) -> Result<Box<Error>> {
         let Some(exception) = exception else {
             return match self.caught.last() {
-                Some(error) => Ok(error.clone()),
+                Some(error) => Ok(Box::new(error.clone())),
                 None => Err(Error::type_error(
                     "raise without an exception to raise again",
                     span,

@@ -245,8 +245,8 @@ impl Evaluator<'_> {
                 return Ok(true);
             }
         };
-        for position in 0..op.row().operands.len() {
-            let Arg::View(id) = args[position] else { continue };
+        for (position, arg) in args.iter_mut().enumerate().take(op.row().operands.len()) {
+            let Arg::View(id) = *arg else { continue };
             let view = self.program[id];
             let on_chip = self.program.memory(&view).is_on_chip();
             let part = part_of(op, position, &rectangle);
@@ -255,7 +255,7 @@ impl Evaluator<'_> {
             };
             let cut = self.with_rows_cut(&view, cut, &part);
             // What lies outside its buffer is known to nobody else, and must not stay in the table.
-            args[position] = Arg::View(match self.lies_inside(&view) {
+            *arg = Arg::View(match self.lies_inside(&view) {
                 true => self.program.add_view(cut),
                 false => self.program.replace_view(id, cut),
             });
@@ -405,9 +405,9 @@ pub fn cut(view: &View, on_chip: bool, rectangle: &Rectangle) -> Option<View> {
     let mut dims = [Dim { stride: 0, count: 0 }; MAX_DIMS];
     dims[..rank].copy_from_slice(view.dims());
     let (mut partition, mut offset) = (view.partition, view.offset);
-    for dim in 0..n_dims {
+    for (dim, extent) in dims.iter_mut().enumerate().take(n_dims) {
         let (size, low, high) = (rectangle.sizes[dim], rectangle.lows[dim], rectangle.highs[dim]);
-        let count = dims[dim].count;
+        let count = extent.count;
         // Columns and reduced dimensions have one element for all; a view may also be cut already.
         if (low == 0 && high == size) || count == 1 || (count != size && count == high - low) {
             continue;
@@ -418,9 +418,9 @@ pub fn cut(view: &View, on_chip: bool, rectangle: &Rectangle) -> Option<View> {
         if on_chip && dim == 0 {
             partition += low as u16;
         } else {
-            offset += i64::from(low) * i64::from(dims[dim].stride);
+            offset += i64::from(low) * i64::from(extent.stride);
         }
-        dims[dim].count = high - low;
+        extent.count = high - low;
     }
     View::new(view.buffer, view.dtype, partition, offset, &dims[..rank])
 }

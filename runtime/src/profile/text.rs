@@ -164,12 +164,14 @@ fn timeline(out: &mut String, profile: &Profile, program: &Program) {
     let mut rows = vec![[0u64; WIDTH]; ENGINES.len() + 1];
     let mut add = |row: usize, start_ps: u64, end_ps: u64| {
         let column = |ps: u64| (u128::from(ps) * WIDTH as u128 / u128::from(total_ps)) as usize;
-        for at in column(start_ps)..=column(end_ps).min(WIDTH - 1) {
+        let columns = column(start_ps)..=column(end_ps).min(WIDTH - 1);
+        for (at, busy_ps) in rows[row][columns.clone()].iter_mut().enumerate() {
+            let at = columns.start() + at;
             let (from, to) = (
                 at as u64 * total_ps / WIDTH as u64,
                 (at as u64 + 1) * total_ps / WIDTH as u64,
             );
-            rows[row][at] += end_ps.min(to).saturating_sub(start_ps.max(from));
+            *busy_ps += end_ps.min(to).saturating_sub(start_ps.max(from));
         }
     };
     for (id, inst) in program.iter() {
