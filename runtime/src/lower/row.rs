@@ -4,7 +4,7 @@
 
 use super::alu;
 use super::emit::{Emitter, LANES, VECTOR, flags};
-use cranelift::prelude::types::{F32X4, I32, I32X4};
+use cranelift::prelude::types::{F32, F32X4, I32, I32X4};
 use cranelift::prelude::*;
 
 /// Where the elements of one operand of a row come from.
@@ -181,10 +181,17 @@ fn load(emitter: &mut Emitter, source: &Source, group: Group) -> Value {
             let mut vector = None;
             for idx in 0..group.lanes {
                 let (at, offset) = emitter.displace(at, distance + i64::from(idx) * stride);
-                let word = emitter.b.ins().load(I32, flags(), at, offset);
                 vector = Some(match vector {
-                    None => emitter.b.ins().scalar_to_vector(I32X4, word),
-                    Some(vector) => emitter.b.ins().insertlane(vector, word, idx as u8),
+                    // The first element of a vector register is also a scalar register of its own.
+                    None => {
+                        let word = emitter.b.ins().load(F32, flags(), at, offset);
+                        let first = emitter.b.ins().scalar_to_vector(F32X4, word);
+                        emitter.cast(I32X4, first)
+                    }
+                    Some(vector) => {
+                        let word = emitter.b.ins().load(I32, flags(), at, offset);
+                        emitter.b.ins().insertlane(vector, word, idx as u8)
+                    }
                 });
             }
             vector.expect("a group has a lane")
@@ -218,7 +225,12 @@ fn store(emitter: &mut Emitter, sink: Sink, group: Group, value: Value) {
     }
     for idx in 0..group.lanes {
         let (at, offset) = emitter.displace(at, distance + i64::from(idx) * sink.stride);
-        let word = emitter.b.ins().extractlane(value, idx as u8);
+        let (ty, lane) = match idx {
+            0 => (F32X4, 0),
+            _ => (I32X4, idx as u8),
+        };
+        let lanes = emitter.cast(ty, value);
+        let word = emitter.b.ins().extractlane(lanes, lane);
         emitter.b.ins().store(flags(), word, at, offset);
     }
 }
