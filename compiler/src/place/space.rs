@@ -34,6 +34,16 @@ impl Spot {
     }
 }
 
+/// The words that hold the bits of a range of granules, and which bits of each.
+fn words(granules: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
+    let Range { start, end } = *granules;
+    (start / 64..end.div_ceil(64)).map(move |at| {
+        let low = u64::MAX << start.saturating_sub(at * 64);
+        let high = u64::MAX >> (at * 64 + 64).saturating_sub(end);
+        (at as usize, low & high)
+    })
+}
+
 /// One on-chip memory.
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -69,18 +79,19 @@ impl Space {
     }
 
     pub fn is_free(&self, spot: &Spot) -> bool {
-        let run = self.next_free(&spot.quadrants, spot.granules.start);
-        run.is_some_and(|it| it.start == spot.granules.start && spot.granules.end <= it.end)
+        let quadrants = spot.quadrants.start as usize..spot.quadrants.end as usize;
+        words(&spot.granules).all(|(at, mask)| {
+            self.words
+                .get(at)
+                .is_some_and(|it| it[quadrants.clone()].iter().all(|word| word & mask == 0))
+        })
     }
 
     fn for_each_word(&mut self, spot: &Spot, apply: impl Fn(&mut u64, u64)) {
-        let Range { start, end } = spot.granules;
         let quadrants = spot.quadrants.start as usize..spot.quadrants.end as usize;
-        for at in start / 64..end.div_ceil(64) {
-            let low = u64::MAX << start.saturating_sub(at * 64);
-            let high = u64::MAX >> (at * 64 + 64).saturating_sub(end);
-            for word in &mut self.words[at as usize][quadrants.clone()] {
-                apply(word, low & high);
+        for (at, mask) in words(&spot.granules) {
+            for word in &mut self.words[at][quadrants.clone()] {
+                apply(word, mask);
             }
         }
     }
