@@ -557,6 +557,7 @@ fn the_command_answers_bad_input_with_its_exit_code() {
         (&["run", "examples/softmax.nk", "--no-such-flag"], 2),
         (&["fly"], 2),
         (&["check", "examples/softmax.nk"], 0),
+        (&["test", "--ci", "examples"], 0),
     ];
     for (args, code) in cases {
         let output = nk(args);

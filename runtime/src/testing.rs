@@ -336,9 +336,10 @@ impl Store {
     }
 
     fn file(&self, label: &str, stage: &str) -> PathBuf {
-        let ending = if stage == "clif" { "clif" } else { "nir" };
+        // Cranelift's IR has an ending of its own; the other stages are `.nir` text.
+        let ending = if stage == "clif" { "" } else { ".nir" };
         self.folder
-            .join(format!("{}.{label}.{stage}.{ending}", self.stem))
+            .join(format!("{}.{label}.{stage}{ending}", self.stem))
     }
 
     fn files(&self) -> Vec<PathBuf> {
