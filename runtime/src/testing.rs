@@ -338,8 +338,7 @@ impl Store {
     fn file(&self, label: &str, stage: &str) -> PathBuf {
         // Cranelift's IR has an ending of its own; the other stages are `.nir` text.
         let ending = if stage == "clif" { "" } else { ".nir" };
-        self.folder
-            .join(format!("{}.{label}.{stage}{ending}", self.stem))
+        self.folder.join(format!("{}.{label}.{stage}{ending}", self.stem))
     }
 
     fn files(&self) -> Vec<PathBuf> {
