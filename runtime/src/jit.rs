@@ -237,6 +237,11 @@ impl Compiled {
                         .run(memory, registers)
                         .map_err(|index| Fault::Index { inst: id, index });
                 }
+                Call::RowSum(it) => {
+                    return it
+                        .run(memory, registers)
+                        .map_err(|index| Fault::Index { inst: id, index });
+                }
                 Call::Register(it) => run_register(*it, memory, registers),
             }
         }
@@ -297,7 +302,7 @@ impl Compiled {
                     Call::Identity(it)
                 }
                 Call::Rows(it) => Call::Rows(it.clone()),
-                Call::Tile(_) => {
+                Call::Tile(_) | Call::RowSum(_) => {
                     self.run_call(memory, registers, id, call)?;
                     continue;
                 }

@@ -24,7 +24,7 @@ mod x86;
 pub use accumulate::{Cumulate, Scan, Start, TakeIn};
 pub use field::{Field, Scalar, TileKernel};
 pub use gather::{Gather, SharedGather, ShuffleRows};
-pub use moves::{RowMove, Side};
+pub use moves::{RowMove, RowSum, RowTerm, Side};
 pub use plane::{Bulk, Identity, MatrixProduct, Plane, Turn};
 pub use random::{Drop, Seed, Words};
 pub use search::{Bounds, Find, Largest, Replace};

@@ -23,7 +23,7 @@ mod accumulate;
 mod tile;
 
 use crate::access::{Access, Axis, Movement};
-use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove, TileKernel, Turn};
+use crate::kernels::{Bulk, Identity, MatrixProduct, RowMove, RowSum, TileKernel, Turn};
 use crate::memory::{Layout, counts, padded};
 use crate::reference::permute;
 use crate::reference::rounding::{self, Rounding};
@@ -73,6 +73,7 @@ pub enum Call {
     Product(Box<MatrixProduct>),
     Identity(Box<Identity>),
     Rows(Box<RowMove>),
+    RowSum(Box<RowSum>),
     /// A kernel whose tiles are never moved: those of dynamic operands are in the stage window.
     Tile(Box<dyn TileKernel>),
     /// Sets a register.
@@ -229,6 +230,13 @@ impl<'a> Lowering<'a> {
             Op::Dropout => self.dropout(args),
             Op::Rng => self.rng(args),
             Op::SetRngSeed => self.set_rng_seed(args),
+            Op::DmaCompute
+                if inst
+                    .views()
+                    .any(|it| self.accesses[it.1.index()].has_row_indices()) =>
+            {
+                self.sum_rows(inst);
+            }
             Op::DmaCompute => self.dma_compute(args),
         }
     }

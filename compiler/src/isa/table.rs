@@ -771,6 +771,7 @@ isa! {
         cost: Cost::DmaCompute,
         basis: Basis::Derived,
         doc: "Adds up tensors on the way, in f32 and in the order given, and writes the sum. In a kernel the sources are a \
-              list, srcs=[…], of at most sixteen; more than eight take two transfers.",
+              list, srcs=[…], of at most sixteen; more than eight take two transfers. Indexed rows of HBM are added to \
+              or from with srcs=[dst, src], row after row: an index that comes twice adds twice.",
     }
 }

@@ -402,7 +402,7 @@ impl Evaluator<'_> {
                 first
             }
             // Software makes the descriptors of a gather, on GpSimd.
-            Op::DmaCopy if self.views(args).any(View::has_row_indices) => Engine::Gpsimd,
+            Op::DmaCopy | Op::DmaCompute if self.views(args).any(View::has_row_indices) => Engine::Gpsimd,
             Op::TensorScalar if alu(args).iter().any(|it| it.facts().gpsimd_only) => Engine::Gpsimd,
             _ => first,
         }

@@ -1,11 +1,13 @@
 //! `nisa.dma_compute`: sums on the way of a transfer.
 //!
 //! Takes the call with its list of sources, gives one transfer, or several when there are more sources than an
-//! instruction holds. Only the plain form is here, whose addresses are all known at compile time.
+//! instruction holds. Rows that have indices of their own are added to or from one by one, in order: an index that comes
+//! twice adds twice.
 
 use super::builtins::required;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::history::Removed;
 use super::tensor::{Creation, int};
 use super::value::{Region, Tensor, Value};
 use super::{Evaluator, library};
@@ -13,6 +15,7 @@ use crate::dtype::Dtype;
 use crate::ir::Role;
 use crate::isa::{Arg, Memory, Op};
 use crate::source::Span;
+use std::rc::Rc;
 
 const FUNCTION: &str = "nisa.dma_compute";
 /// The most sources of a call (ISA).
@@ -33,12 +36,13 @@ impl Evaluator<'_> {
         let [dst, srcs, reduce_op, scales, unique, oob_mode, _] = args.bind(FUNCTION, names, 3)?;
         let dst = self.tile(&required(dst), FUNCTION, span)?;
         let sources = self.sources(&required(srcs), span)?;
-        check_operator(&required(reduce_op), span)?;
+        check_adds("dma_compute", "reduce_op", &required(reduce_op), span)?;
         check_scales(scales.as_ref(), sources.len(), span)?;
         if let Some(unique) = unique.filter(|it| !matches!(it, Value::None)) {
             int(&unique, "`unique_indices`", span)?;
         }
         check_oob_mode(oob_mode.as_ref(), span)?;
+        check_indirect(&dst, &sources, span)?;
 
         let most = Op::DmaCompute.row().operands.len() - 1;
         let mut args: Vec<Arg> = sources.iter().map(|it| self.view_arg(it)).collect();
@@ -53,6 +57,30 @@ impl Evaluator<'_> {
         }
         args.insert(0, self.view_arg(&dst));
         self.put(Op::DmaCompute, &args, span)?;
+        Ok(Value::Instruction)
+    }
+
+    /// `nisa.dma_copy(dst, src, dst_rmw_op=…)` of the classic style, which adds to what is there.
+    pub fn call_adding_copy(&mut self, args: CallArgs) -> Result<Value> {
+        const FUNCTION: &str = "nisa.dma_copy";
+        let span = args.span;
+        let names = [
+            "dst",
+            "src",
+            "dst_rmw_op",
+            "oob_mode",
+            "unique_indices",
+            "dge_mode",
+            "name",
+        ];
+        let [dst, src, operator, oob_mode, _unique, _dge_mode, _name] = args.bind(FUNCTION, names, 2)?;
+        check_adds("dma_copy", "dst_rmw_op", &required(operator), span)?;
+        check_oob_mode(oob_mode.as_ref(), span)?;
+        let dst = self.tile(&required(dst), FUNCTION, span)?;
+        let src = self.tile(&required(src), FUNCTION, span)?;
+        self.removed(Removed::AddingCopy, span);
+        let (dst, src) = (self.view_arg(&dst), self.view_arg(&src));
+        self.put(Op::DmaCompute, &[dst, dst, src], span)?;
         Ok(Value::Instruction)
     }
 
@@ -98,14 +126,36 @@ impl Evaluator<'_> {
     }
 }
 
-fn check_operator(value: &Value, span: Span) -> Result<()> {
+/// A gather or scatter adds to what stands at its destination.
+fn check_indirect(dst: &Tensor, sources: &[Tensor], span: Span) -> Result<()> {
+    let is_indirect = |it: &Tensor| it.view.has_row_indices();
+    let adds = sources.len() == 2 && sources.iter().any(|it| it.view == dst.view);
+    if adds || !(is_indirect(dst) || sources.iter().any(is_indirect)) {
+        return Ok(());
+    }
+    let help =
+        "give two sources, one of them the view that is dst: nisa.dma_compute(dst, [dst, src], nl.add)";
+    Err(Error::unsupported(
+        "a sum of indexed rows that does not add to its destination",
+        help,
+        span,
+    ))
+}
+
+/// Whether a copy has an operator that combines it with what stands at its destination.
+pub fn is_adding_copy(op: Op, args: &CallArgs) -> bool {
+    let is_given = |it: &(Rc<str>, Value)| &*it.0 == "dst_rmw_op" && !matches!(it.1, Value::None);
+    op == Op::DmaCopy && args.keywords.iter().any(is_given)
+}
+
+fn check_adds(op: &'static str, operand: &'static str, value: &Value, span: Span) -> Result<()> {
     if library::operator_name(value) == Some("add") {
         return Ok(());
     }
     Err(Error::new(
         Mistake::WrongOperand {
-            op: "dma_compute",
-            operand: "reduce_op",
+            op,
+            operand,
             expected: "nl.add".to_string(),
             given: library::operator_name(value)
                 .map_or_else(|| with_article(value.kind()), |it| format!("nl.{it}")),

@@ -7,6 +7,7 @@
 use super::Evaluator;
 use super::affine::Affine;
 use super::builtins::required;
+use super::compute::is_adding_copy;
 use super::create::shape_of;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
@@ -64,12 +65,21 @@ impl Evaluator<'_> {
         if is_functional {
             self.removed(Removed::FunctionalCall, args.span);
         }
+        let adds = is_adding_copy(op, &args);
         let mask = self.take_mask(&mut args)?;
         let extent = match mask {
             Masked::Extent(extent) => extent,
+            Masked::General(_) if adds => {
+                let help = "slice the operands to rectangles, and add each";
+                let what = "`dst_rmw_op` under a mask that is no rectangle";
+                return Err(Error::unsupported(what, help, args.span));
+            }
             Masked::General(mask) => return self.generally_masked(op, args, &mask, into),
         };
         self.settle(&mut args, &extent)?;
+        if adds {
+            return self.within(extent, |this| this.call_adding_copy(args));
+        }
         if !is_functional {
             if extent == Extent::All {
                 return self.call_with_dst(op, args);

@@ -39,6 +39,7 @@ pub enum Removed {
     SubscriptStore,
     Accumulation,
     LoopReduce,
+    AddingCopy,
     Decorator,
     StringBuffer,
 }
@@ -92,6 +93,12 @@ const HISTORY: &[(Removed, &str, Dialect, &str)] = &[
         "nl.loop_reduce",
         Dialect::V0_2,
         "keep a tile and use nisa.tensor_tensor(dst=total, data1=total, data2=…)",
+    ),
+    (
+        Removed::AddingCopy,
+        "`dst_rmw_op=`",
+        Dialect::V0_3,
+        "use nisa.dma_compute(dst, [dst, src], nl.add)",
     ),
     (
         Removed::Decorator,

@@ -22,16 +22,16 @@ pub fn check(case: &mut Case, position: usize) {
     }
     let rows = view.dims().first().map_or(1, |it| it.count);
     if let Index::Rows(_) = dynamic.index {
-        let is_free = case.inst.op == Op::DmaCopy && case.program.memory(&view) == Memory::Hbm;
+        let moves_rows = matches!(case.inst.op, Op::DmaCopy | Op::DmaCompute);
+        let is_free = moves_rows && case.program.memory(&view) == Memory::Hbm;
         if !is_free {
             report(case, position, IndexMistake::RowsElsewhere);
             return;
         }
-        if let Arg::View(other) = case.inst.args[1 - position] {
-            let other = case.program[other].dims().first().map_or(1, |it| it.count);
-            if other != rows {
-                report(case, position, IndexMistake::OtherRows { rows, other });
-            }
+        let views = case.inst.views().map(|(_, id)| &case.program[id]);
+        let mut counts = views.map(|it| it.dims().first().map_or(1, |it| it.count));
+        if let Some(other) = counts.find(|it| *it != rows) {
+            report(case, position, IndexMistake::OtherRows { rows, other });
         }
     }
     let Some(id) = dynamic.index.tile() else { return };

@@ -1,4 +1,4 @@
-//! Rows that are copied to or from addresses of their own: gathers and scatters.
+//! Rows that are copied or added to or from addresses of their own: gathers and scatters.
 //!
 //! Takes two sides, each with rows at equal distances or at indices that are read when it runs, gives the fault of the
 //! first index that is out of bounds. Nothing is written before every index has been read.
@@ -6,6 +6,9 @@
 use crate::access::Movement;
 use crate::fault::{Index, read_index};
 use crate::memory::Memory;
+use crate::reference::cast::{decode, encode, encode_random};
+use crate::reference::rounding;
+use nk_compiler::dtype::Dtype;
 
 /// Where the rows of a tile lie.
 #[derive(Clone, Debug)]
@@ -30,6 +33,62 @@ pub struct RowMove {
     pub masks: Vec<Movement>,
     /// Leaves rows out whose index is out of bounds.
     pub skips: bool,
+}
+
+/// A sum of rows: each is read, added up in f32 and written before the next.
+#[derive(Clone, Debug)]
+pub struct RowSum {
+    pub rows: u32,
+    pub dst: RowTerm,
+    pub sources: Vec<RowTerm>,
+    /// What stochastic rounding of the sum starts from.
+    pub random: Option<u64>,
+}
+
+/// An operand of a sum of rows.
+#[derive(Clone, Debug)]
+pub struct RowTerm {
+    pub side: Side,
+    pub dtype: Dtype,
+    /// Distances of the elements of a row from its start.
+    pub elements: Vec<i64>,
+}
+
+impl RowSum {
+    pub fn run(&self, memory: &mut Memory, registers: &[i32]) -> Result<(), Index> {
+        let terms = || std::iter::once(&self.dst).chain(&self.sources);
+        let mut starts = Vec::with_capacity(self.rows as usize * (self.sources.len() + 1));
+        for row in 0..self.rows {
+            for term in terms() {
+                starts.push(term.side.row(row, memory, registers)?);
+            }
+        }
+        let length = self.dst.elements.len();
+        let mut sums = vec![0f32; length];
+        for (row, starts) in starts.chunks(self.sources.len() + 1).enumerate() {
+            for (number, (term, start)) in self.sources.iter().zip(&starts[1..]).enumerate() {
+                let size = term.dtype.size();
+                for (sum, distance) in sums.iter_mut().zip(&term.elements) {
+                    let value = decode(
+                        term.dtype,
+                        memory.word(start.wrapping_add_signed(*distance), size),
+                    );
+                    *sum = if number == 0 { value } else { *sum + value };
+                }
+            }
+            let (dtype, size) = (self.dst.dtype, self.dst.dtype.size());
+            for (element, (sum, distance)) in sums.iter().zip(&self.dst.elements).enumerate() {
+                let word = match self.random {
+                    Some(key) => {
+                        encode_random(dtype, *sum, rounding::bits(key, (row * length + element) as u64))
+                    }
+                    None => encode(dtype, *sum),
+                };
+                memory.set_word(starts[0].wrapping_add_signed(*distance), size, word);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Side {

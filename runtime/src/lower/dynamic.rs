@@ -3,9 +3,9 @@
 //! Takes operands that indices move, gives calls that read the indices when they run. Operands that move as a whole need
 //! no calls of their own: their addresses carry the number of the view, and [`super::Moved`] says what to add.
 
-use super::{Call, Lowering, Moved, RegisterCall, StagedRows, nest};
+use super::{Call, Lowering, Moved, RegisterCall, StagedRows, nest, rounding};
 use crate::access::{Access, Movement};
-use crate::kernels::{RowMove, Side};
+use crate::kernels::{RowMove, RowSum, RowTerm, Side};
 use nk_compiler::ir::{Inst, InstId};
 use nk_compiler::isa::{Arg, MAX_ARGS, OobMode, Op};
 
@@ -80,6 +80,28 @@ impl Lowering<'_> {
         self.rows(dst, &converted, masks, skips);
     }
 
+    /// A sum whose rows have indices of their own. A row may be written twice, so no row is gathered ahead.
+    pub(super) fn sum_rows(&mut self, inst: &Inst) {
+        let mut terms = inst.views().map(|(_, id)| {
+            let access = &self.accesses[id.index()];
+            RowTerm {
+                side: side(access),
+                dtype: access.dtype,
+                elements: row_elements(access),
+            }
+        });
+        let dst = terms.next().expect("dst is required");
+        let sources = terms.collect();
+        let rows = self.access(&inst.args[0]).axes[0].count;
+        let random = self.random.filter(|_| rounding::applies(dst.dtype));
+        self.table.calls.push(Call::RowSum(Box::new(RowSum {
+            rows,
+            dst,
+            sources,
+            random,
+        })));
+    }
+
     /// Moves rows of one dtype between tiles that share no byte.
     fn rows(&mut self, dst: &Access, src: &Access, masks: Vec<Movement>, skips: bool) {
         let size = i64::from(dst.dtype.size());
@@ -96,11 +118,6 @@ impl Lowering<'_> {
             run = size * i64::from(last.count);
             loops.pop();
         }
-        let side = |it: &Access| Side {
-            start: it.start,
-            pitch: it.axes[0].stride,
-            movement: it.movement.clone(),
-        };
         self.table.calls.push(Call::Rows(Box::new(RowMove {
             rows: dst.axes[0].count,
             dst: side(dst),
@@ -114,4 +131,22 @@ impl Lowering<'_> {
             skips,
         })));
     }
+}
+
+fn side(access: &Access) -> Side {
+    Side {
+        start: access.start,
+        pitch: access.axes[0].stride,
+        movement: access.movement.clone(),
+    }
+}
+
+/// Distances of the elements of a row from its start, in row-major order.
+fn row_elements(access: &Access) -> Vec<i64> {
+    let mut distances = vec![0];
+    for axis in &access.axes[1..] {
+        let steps = |at: i64| (0..i64::from(axis.count)).map(move |it| at + axis.stride * it);
+        distances = distances.into_iter().flat_map(steps).collect();
+    }
+    distances
 }

@@ -19,6 +19,9 @@ pub fn execute(core: &mut Core, inst: &Inst, first: &[FirstWrite]) -> Result<(),
         .collect();
     let skips = inst.args.contains(&Arg::OobMode(OobMode::Skip));
     if views.iter().any(|&it| core.accesses[it].has_row_indices()) {
+        if inst.op == Op::DmaCompute {
+            return sum_rows(core, &views);
+        }
         return rows(core, [views[0], views[1]], skips);
     }
     if views.iter().all(|&it| core.accesses[it].movement.is_none()) {
@@ -74,6 +77,35 @@ fn rows(core: &mut Core, [dst, src]: [usize; 2], skips: bool) -> Result<(), Inde
     let words: Vec<u32> = moves.iter().map(converted).collect();
     for ((_, (to, _)), word) in moves.into_iter().zip(words) {
         core.memory.set_word(to, dst.dtype.size(), word);
+    }
+    Ok(())
+}
+
+/// A sum whose rows have indices of their own: all indices are read, then each row is read, added up and written before
+/// the next, so that an index that comes twice adds twice.
+fn sum_rows(core: &mut Core, views: &[usize]) -> Result<(), Index> {
+    let dst = &core.accesses[views[0]];
+    let mut rows = Vec::new();
+    for row in 0..dst.axes[0].count {
+        let operands = views.iter().map(|&it| row_offsets(core, &core.accesses[it], row));
+        rows.push(operands.collect::<Result<Vec<_>, Index>>()?);
+    }
+    let mut index = 0;
+    for operands in rows {
+        let (to, sources) = operands.split_first().expect("dst is required");
+        let mut words = Vec::with_capacity(to.len());
+        for element in 0..to.len() {
+            let value = |number: usize| {
+                let dtype = core.accesses[views[number + 1]].dtype;
+                decode(dtype, core.memory.word(sources[number][element], dtype.size()))
+            };
+            let sum = (1..sources.len()).fold(value(0), |sum, it| sum + value(it));
+            words.push(core.encoded(dst.dtype, sum, index));
+            index += 1;
+        }
+        for (at, word) in to.iter().zip(words) {
+            core.memory.set_word(*at, dst.dtype.size(), word);
+        }
     }
     Ok(())
 }

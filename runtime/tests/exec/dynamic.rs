@@ -73,6 +73,8 @@ struct Rows {
     row: (u32, u32),
     dtypes: (usize, usize),
     scatters: bool,
+    /// Adds to the destination, where an index may come twice.
+    adds: bool,
     skips: bool,
     strided: bool,
 }
@@ -80,10 +82,10 @@ struct Rows {
 fn rows() -> impl Strategy<Value = Rows> {
     let indices = prop::collection::vec(0u32..40, 1..20);
     let dtypes = (0..DTYPES.len(), 0..DTYPES.len(), any::<bool>());
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (indices, 1u32..41, (1u32..4, 1u32..40), dtypes, flags).prop_map(
-        |(mut indices, table, row, (first, second, same), (scatters, skips, strided))| {
-            if scatters {
+        |(mut indices, table, row, (first, second, same), (scatters, adds, skips, strided))| {
+            if scatters && !adds {
                 // Which of two rows stays is nobody's promise.
                 indices.sort_unstable();
                 indices.dedup();
@@ -94,7 +96,8 @@ fn rows() -> impl Strategy<Value = Rows> {
                 row,
                 dtypes: (first, if same { first } else { second }),
                 scatters,
-                skips,
+                adds,
+                skips: skips && !adds,
                 strided,
             }
         },
@@ -128,12 +131,16 @@ impl Rows {
         let moved = Arg::View(case.program.add_view(view.moved_by(Some(dynamic))));
         let whole = case.whole(tile);
         let mode = Arg::OobMode(if self.skips { OobMode::Skip } else { OobMode::Error });
-        let args = if self.scatters {
-            [moved, whole, mode]
+        let (dst, src) = if self.scatters {
+            (moved, whole)
         } else {
-            [whole, moved, mode]
+            (whole, moved)
         };
-        case.inst(Op::DmaCopy, Engine::Gpsimd, &args);
+        if self.adds {
+            case.inst(Op::DmaCompute, Engine::Gpsimd, &[dst, dst, src]);
+        } else {
+            case.inst(Op::DmaCopy, Engine::Gpsimd, &[dst, src, mode]);
+        }
         (case, [index, table, tile])
     }
 }

@@ -115,7 +115,7 @@ impl IndexMistake {
                 format!("`{name}` of {op} has an index for each row"),
                 "rows at addresses of their own",
             )
-            .rule("on NeuronCore-v2 only dma_copy gathers and scatters rows, on its HBM side")
+            .rule("on NeuronCore-v2 only dma_copy and dma_compute gather and scatter rows, on their HBM side")
             .help("gather into a tile with nisa.dma_copy first"),
             IndexMistake::OtherRows { rows, other } => words(
                 format!(
