@@ -525,6 +525,33 @@ fn every_instruction_is_used_by_an_example_or_a_test_kernel() {
     assert!(missing.is_empty(), "no kernel uses {missing:?}");
 }
 
+/// Rows whose values are the emulator's own choice, with the reason.
+const WITHOUT_VALUES: &[(&str, &str)] = &[];
+
+/// A row also stands in IR text with values beside it: by hand in `tests/run`, or from NumPy in `tests/golden/data`.
+#[test]
+fn every_instruction_has_values_that_were_checked() {
+    let mut used = std::collections::BTreeSet::new();
+    for path in files("tests/run", "nir")
+        .into_iter()
+        .chain(files("tests/golden/data", "nir"))
+    {
+        let mut sources = Sources::new();
+        let source = std::fs::read_to_string(&path).expect("the test file is readable");
+        let file = sources.add(path.display().to_string(), source);
+        let parsed = text::parse(&sources, file).unwrap_or_else(|it| panic!("{path:?}: {it:?}"));
+        used.extend(parsed.program.insts.iter().map(|it| it.op));
+    }
+    for row in ROWS {
+        let exemption = WITHOUT_VALUES.iter().find(|it| it.0 == row.name);
+        assert!(
+            used.contains(&row.op) != exemption.is_some(),
+            "{} has no values, or needs no exemption: {exemption:?}",
+            row.name
+        );
+    }
+}
+
 fn nk(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nk"))
         .args(args)
