@@ -194,9 +194,9 @@ fn check_oob_mode(mode: Option<&Value>, span: Span) -> Result<()> {
         None | Some(Value::None) => Ok(()),
         Some(Value::Member(it)) if it.kind == "oob_mode" && it.name == "error" => Ok(()),
         Some(Value::Member(it)) if it.kind == "oob_mode" => {
-            let help = "drop it: addresses that are known at compile time are checked then";
+            let help = "drop it: an index past the end is then a fault";
             Err(Error::unsupported(
-                "oob_mode.skip without an indirect view",
+                "oob_mode.skip of a transfer that adds",
                 help,
                 span,
             ))
