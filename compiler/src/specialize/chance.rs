@@ -6,7 +6,7 @@
 use super::Evaluator;
 use super::bind;
 use super::builtins::required;
-use super::create::shape_of;
+use super::create::{name_of, region_of, shape_of};
 use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
 use super::index::tensor_value;
@@ -43,21 +43,8 @@ impl Evaluator<'_> {
             let message = format!("nl.rand makes floats from 0 to 1, not {}", dtype.nki_name());
             return Err(Error::type_error(message, span));
         };
-        let region = match buffer {
-            None | Some(Value::None) => Region::Sbuf,
-            Some(Value::Buffer(it)) => it,
-            Some(other) => {
-                let message = format!(
-                    "`buffer` is a memory region such as nl.sbuf, not {}",
-                    with_article(other.kind())
-                );
-                return Err(Error::type_error(message, span));
-            }
-        };
-        let name = match name {
-            Some(Value::Str(it)) if !it.is_empty() => Some(it),
-            _ => None,
-        };
+        let region = region_of(buffer, span)?;
+        let name = name_of(name);
         let wanted = Creation {
             shape: shape.clone(),
             dtype,

@@ -12,6 +12,7 @@ use super::{Evaluator, bind};
 use crate::ir::{Request, Role};
 use crate::isa::{Arg, Op};
 use crate::source::Span;
+use std::rc::Rc;
 
 impl Evaluator<'_> {
     pub fn make_tensor(&mut self, function: &'static str, args: CallArgs) -> Result<Value> {
@@ -32,21 +33,8 @@ impl Evaluator<'_> {
         }
         let shape = shape_of(&required(shape), span)?;
         let dtype = self.device_dtype(&required(dtype), span)?;
-        let region = match buffer {
-            None | Some(Value::None) => Region::Sbuf,
-            Some(Value::Buffer(it)) => it,
-            Some(other) => {
-                let message = format!(
-                    "`buffer` is a memory region such as nl.sbuf, not {}",
-                    with_article(other.kind())
-                );
-                return Err(Error::type_error(message, span));
-            }
-        };
-        let name = match name {
-            Some(Value::Str(it)) if is_plain_name(&it) => Some(it),
-            _ => None,
-        };
+        let region = region_of(buffer, span)?;
+        let name = name_of(name);
         let request = match address {
             None | Some(Value::None) => None,
             Some(it) => match int_list(&it, "address", span)?.as_slice() {
@@ -131,6 +119,29 @@ impl Evaluator<'_> {
         };
         let args = [self.view_arg(tensor), arg];
         self.put(Op::Memset, &args, span)
+    }
+}
+
+/// The memory that a `buffer` argument names, SBUF by default.
+pub fn region_of(buffer: Option<Value>, span: Span) -> Result<Region> {
+    match buffer {
+        None | Some(Value::None) => Ok(Region::Sbuf),
+        Some(Value::Buffer(it)) => Ok(it),
+        Some(other) => {
+            let message = format!(
+                "`buffer` is a memory region such as nl.sbuf, not {}",
+                with_article(other.kind())
+            );
+            Err(Error::type_error(message, span))
+        }
+    }
+}
+
+/// The name that a `name` argument gives a tensor, if IR text can spell it.
+pub fn name_of(name: Option<Value>) -> Option<Rc<str>> {
+    match name {
+        Some(Value::Str(it)) if is_plain_name(&it) => Some(it),
+        _ => None,
     }
 }
 
