@@ -3,6 +3,11 @@
 //! Every hardware number that is not a fact of one instruction stands here, with its source. Sources: `isa.md` (tags
 //! ARCH, ALLOC26, …) and `timing.md` §4.2.
 
+pub mod datasheet;
+mod instance;
+
+pub use instance::{INSTANCES, Instance, Topology};
+
 use crate::isa::{Engine, Generation};
 
 /// A chip, as one of its cores sees it.

@@ -12,6 +12,7 @@ mod memory;
 mod isa;
 mod profile;
 mod test;
+mod targets;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Format};
@@ -47,6 +48,8 @@ enum Verb {
     Isa(isa::IsaArgs),
     /// Show the modelled time and why it is what it is.
     Profile(profile::ProfileArgs),
+    /// List the chips and instances, or show the datasheet of one.
+    Targets(targets::TargetsArgs),
     /// Run the directives of kernel files as tests.
     Test(test::TestArgs),
 }
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         Verb::Compile(args) => args.source.timeout,
         Verb::Run(args) => args.source.timeout,
         Verb::Memory(args) => args.source.timeout,
-        Verb::Isa(_) => None,
+        Verb::Isa(_) | Verb::Targets(_) => None,
         Verb::Profile(args) => args.source.timeout,
         Verb::Test(_) => None,
     };
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
             Verb::Run(args) => run::run(&args, console),
             Verb::Memory(args) => memory::memory(&args, console),
             Verb::Isa(args) => isa::isa(&args, console),
+            Verb::Targets(args) => targets::targets(&args, console),
             Verb::Profile(args) => profile::profile(&args, console),
             Verb::Test(args) => test::test(&args, console),
         };

@@ -3,7 +3,8 @@
 use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::source::Sources;
 use nk_compiler::specialize::Dialect;
-use nk_compiler::target::{TARGETS, Target};
+use nk_compiler::target::datasheet::datasheet;
+use nk_compiler::target::{Instance, TARGETS, Target};
 use nk_runtime::session::{Failure, Job, Session, Settings, json_args};
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub struct SourceArgs {
     /// The launch grid: one program of the kernel for each of its points.
     #[arg(long, value_name = "N[,M…]", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub grid: Vec<u32>,
-    /// The chip.
+    /// The chip, or an instance of several chips.
     #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
     pub target: String,
     /// Give up after so many seconds.
@@ -87,13 +88,14 @@ impl SourceArgs {
     }
 
     pub fn target(&self) -> Result<&'static Target, Failure> {
-        let Some(target) = Target::from_name(&self.target) else {
+        let instance = Instance::from_name(&self.target).map(Instance::target);
+        let Some(target) = Target::from_name(&self.target).or(instance) else {
             let names: Vec<&str> = TARGETS.iter().map(|it| it.name).collect();
-            let message = format!(
-                "`{}` is no target; the targets are {}",
-                self.target,
-                names.join(", ")
-            );
+            let what = match datasheet(&self.target) {
+                Some(sheet) => format!("`{}` is known and not modelled", sheet.name),
+                None => format!("`{}` is no target", self.target),
+            };
+            let message = format!("{what}; programs run on {} and their instances", names.join(", "));
             return Err(usage("unknown-target", message));
         };
         if self.sbuf_reserve == 0 {
