@@ -95,7 +95,11 @@ impl Page {
             let word = &mut words[at as usize];
             let mask = (u64::MAX << start.saturating_sub(at * 64))
                 & (u64::MAX >> (at * 64 + 64).saturating_sub(end));
-            n_added += u64::from((mask & !*word).count_ones());
+            n_added += match mask & !*word {
+                0 => 0,
+                u64::MAX => 64,
+                new => u64::from(new.count_ones()),
+            };
             *word |= mask;
         }
         *n_set += n_added;

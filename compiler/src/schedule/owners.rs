@@ -6,6 +6,7 @@
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The smallest legal start partition above zero.
 const QUADRANT: u16 = 32;
@@ -16,6 +17,17 @@ const N_QUADRANTS: usize = 4;
 struct Piece {
     end: u32,
     owners: [Option<BufferId>; N_QUADRANTS],
+}
+
+impl Piece {
+    /// Gives some quadrants a new owner and adds the old ones to `before`.
+    fn take(&mut self, buffer: BufferId, quadrants: Range<usize>, before: &mut Vec<BufferId>) {
+        for owner in &mut self.owners[quadrants] {
+            if let Some(owner) = owner.replace(buffer).filter(|it| !before.contains(it)) {
+                before.push(owner);
+            }
+        }
+    }
 }
 
 /// Pieces by their first byte.
@@ -59,16 +71,19 @@ impl Owners {
             Memory::Psum => &mut self.psum,
             _ => &mut self.sbuf,
         };
+        // Mostly a buffer takes just the bytes of an earlier one.
+        if let Some(piece) = pieces.get_mut(&start)
+            && piece.end == end
+        {
+            piece.take(buffer, quadrants, &mut before);
+            return before;
+        }
         split(pieces, start);
         split(pieces, end);
         let mut n_pieces = 0;
         for piece in pieces.range_mut(start..end).map(|it| it.1) {
             n_pieces += 1;
-            for owner in &mut piece.owners[quadrants.clone()] {
-                if let Some(owner) = owner.replace(buffer).filter(|it| !before.contains(it)) {
-                    before.push(owner);
-                }
-            }
+            piece.take(buffer, quadrants.clone(), &mut before);
         }
         // Pieces with one owner in all quadrants become one again, so that their number follows what is live.
         if n_pieces > 1 && quadrants.len() == N_QUADRANTS {

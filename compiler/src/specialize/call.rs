@@ -14,6 +14,7 @@ use super::{Evaluator, LIMITS, builtins, standard};
 use crate::ast::{Function, ParamKind};
 use crate::host::{Arg, HostDtype};
 use crate::source::Span;
+use std::fmt::Display;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -256,7 +257,7 @@ impl CallArgs {
     /// Binds the arguments to named parameters; the first `n_required` must be given.
     pub fn bind<const N: usize>(
         self,
-        function: &str,
+        function: impl Display,
         names: [&str; N],
         n_required: usize,
     ) -> Result<[Option<Value>; N]> {
@@ -280,7 +281,7 @@ impl CallArgs {
         for (idx, (name, value)) in self.keywords.into_iter().enumerate() {
             let span = spans.get(idx).copied().unwrap_or(whole);
             let Some(at) = names.iter().position(|it| **it == *name) else {
-                return Err(unexpected(function, &name, names.iter().copied(), span));
+                return Err(unexpected(&function.to_string(), &name, names.iter().copied(), span));
             };
             if out[at].is_some() {
                 return Err(Error::new(Mistake::RepeatedArgument { name }, span));

@@ -24,7 +24,7 @@ impl Evaluator<'_> {
             address = None;
         } else {
             let names = ["shape", "dtype", "buffer", "name", "address"];
-            [shape, dtype, buffer, name, address] = args.bind(&format!("nl.{function}"), names, 2)?;
+            [shape, dtype, buffer, name, address] = args.bind(format_args!("nl.{function}"), names, 2)?;
             fill = match function {
                 "zeros" => Some(Value::Int(0)),
                 "ones" => Some(Value::Int(1)),
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
             "name",
         ];
         let [x, second, third, _] =
-            args.bind(&format!("nl.{function}"), names, if is_full { 2 } else { 1 })?;
+            args.bind(format_args!("nl.{function}"), names, if is_full { 2 } else { 1 })?;
         let x = self.tile(&required(x), function, span)?;
         let (fill, dtype, buffer) = if is_full {
             (second, third, None)

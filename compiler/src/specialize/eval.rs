@@ -45,6 +45,12 @@ impl CallArgs {
 
 impl Evaluator<'_> {
     pub fn eval(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Value> {
+        // Leaves nest no deeper, and most expressions are leaves.
+        match &expr.kind {
+            ExprKind::Name(name) => return self.lookup(name, expr.span, frame),
+            ExprKind::Int(it) => return Ok(Value::Int(*it)),
+            _ => {}
+        }
         self.depth += 1;
         if self.depth > LIMITS.expression_depth {
             self.depth -= 1;
@@ -308,13 +314,21 @@ impl Evaluator<'_> {
     }
 
     pub fn eval_args(&mut self, args: &[CallArg], frame: &Rc<Frame>, span: Span) -> Result<CallArgs> {
-        let mut out = CallArgs::of(Vec::with_capacity(args.len()), span);
+        let is_keyword = |it: &&CallArg| matches!(it.kind, ArgKind::Keyword(_));
+        let n_keywords = args.iter().filter(is_keyword).count();
+        let mut out = CallArgs {
+            positional: Vec::with_capacity(args.len() - n_keywords),
+            keywords: Vec::with_capacity(n_keywords),
+            keyword_spans: Vec::with_capacity(n_keywords),
+            span,
+        };
         for arg in args {
             let value = self.eval(&arg.value, frame)?;
             match &arg.kind {
                 ArgKind::Positional => out.positional.push(value),
                 ArgKind::Keyword(name) => {
-                    if out.keywords.iter().any(|it| it.0 == name.name) {
+                    let is_same = |it: &Rc<str>| Rc::ptr_eq(it, &name.name) || *it == name.name;
+                    if out.keywords.iter().any(|it| is_same(&it.0)) {
                         return Err(Error::new(
                             Mistake::RepeatedArgument {
                                 name: name.name.clone(),

@@ -213,12 +213,12 @@ impl Evaluator<'_> {
                 self.negative(&required(x), dtype, span)
             }
             "floor" | "ceil" | "trunc" => {
-                let [x, dtype, mask] = args.bind(&format!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
+                let [x, dtype, mask] = args.bind(format_args!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
                 self.no_mask(mask, span)?;
                 self.rounded(name, &required(x), dtype, span)
             }
             "sin" | "cos" | "tan" => {
-                let [x, dtype, mask] = args.bind(&format!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
+                let [x, dtype, mask] = args.bind(format_args!("nl.{name}"), ["x", "dtype", "mask"], 1)?;
                 self.no_mask(mask, span)?;
                 self.trigonometric(name, &required(x), dtype, span)
             }

@@ -14,11 +14,21 @@ use std::rc::Rc;
 pub struct Scope {
     slots: FxHashMap<Rc<str>, usize>,
     globals: FxHashSet<Rc<str>>,
+    /// What [`Scope::slot`] found, by the address of the name's text.
+    found: RefCell<FxHashMap<*const u8, (Rc<str>, Option<usize>)>>,
 }
 
 impl Scope {
-    pub fn slot(&self, name: &str) -> Option<usize> {
-        self.slots.get(name).copied()
+    /// The slot of a name. The parser shares the text of equal names, so that an answer is kept by address; keeping the
+    /// text alive with it keeps the address from meaning another name.
+    pub fn slot(&self, name: &Rc<str>) -> Option<usize> {
+        let address = name.as_ptr();
+        if let Some((_, slot)) = self.found.borrow().get(&address) {
+            return *slot;
+        }
+        let slot = self.slots.get(name).copied();
+        self.found.borrow_mut().insert(address, (name.clone(), slot));
+        slot
     }
 
     pub fn len(&self) -> usize {
@@ -62,6 +72,7 @@ impl Scope {
     pub fn bind(&mut self, name: &Rc<str>) {
         let next = self.slots.len();
         self.slots.entry(name.clone()).or_insert(next);
+        self.found.get_mut().clear();
     }
 }
 
@@ -107,7 +118,7 @@ impl Frame {
             .collect()
     }
 
-    pub fn find(&self, name: &str) -> Found {
+    pub fn find(&self, name: &Rc<str>) -> Found {
         let mut frame = self;
         loop {
             if let Some(slot) = frame.scope.slot(name) {
@@ -124,7 +135,7 @@ impl Frame {
     }
 
     /// Assigns to the nearest frame that has the name; false when it is a name of the module.
-    pub fn assign(&self, name: &str, value: Value) -> bool {
+    pub fn assign(&self, name: &Rc<str>, value: Value) -> bool {
         let mut frame = self;
         loop {
             if let Some(slot) = frame.scope.slot(name) {

@@ -473,6 +473,9 @@ pub fn int(value: &Value, what: &str, span: Span) -> Result<i64> {
 
 /// A list of integers, or one integer.
 pub fn int_list(value: &Value, what: &str, span: Span) -> Result<Vec<i64>> {
+    if let Value::Tuple(items) = value {
+        return items.iter().map(|it| int(it, what, span)).collect();
+    }
     match (value.items(), value.as_int()) {
         (Some(items), _) => items.iter().map(|it| int(it, what, span)).collect(),
         (None, Some(it)) => Ok(vec![it]),

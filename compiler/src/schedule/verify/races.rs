@@ -148,7 +148,8 @@ impl Walk<'_> {
             return;
         }
         let region = Footprint::of_buffer(self.program, self.placement, buffer);
-        let mut inherited = Vec::new();
+        let n_handed_on = |it: &BufferId| self.slots.of_buffer(*it).len() + self.older[it.index()].len();
+        let mut inherited = Vec::with_capacity(owners.iter().map(n_handed_on).sum());
         for owner in owners {
             for slot in self.slots.of_buffer(owner) {
                 let Last { write, reads } = self.last[slot.index()];
