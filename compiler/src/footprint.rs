@@ -3,7 +3,7 @@
 //! Takes views (and, for absolute bytes, their placement), gives sets of bytes in a normal form with exact tests for
 //! overlap and containment. Never looks at instructions or time.
 
-use crate::ir::{Buffer, BufferId, MAX_DIMS, Placement, Program, Region, View};
+use crate::ir::{Buffer, BufferId, Dim, MAX_DIMS, Placement, Program, Region, View};
 use crate::isa::Memory;
 
 /// A repetition: `count` times, `stride` bytes apart.
@@ -76,6 +76,14 @@ impl Bytes {
     fn with_step(view: &View, memory: Memory, step: Option<Step>) -> Option<Bytes> {
         let size = i64::from(view.dtype.size());
         let skip = usize::from(memory.is_on_chip());
+        // Most tiles are rows without holes.
+        if let ([partitions, Dim { stride: 1, count }], 1, None) = (view.dims(), skip, step)
+            && partitions.count > 0
+            && *count > 0
+        {
+            let start = u64::try_from(view.offset * size).unwrap_or(0);
+            return Some(Bytes::dense(start, start + u64::from(*count) * size as u64));
+        }
         let mut start = view.offset * size;
         let mut bytes = Bytes::dense(0, size as u64);
         for dim in &view.dims()[skip..] {
@@ -279,7 +287,11 @@ fn visit_runs(start: u64, steps: &[Step], run: u64, visit: &mut impl FnMut(u64, 
         return visit(start, start + run);
     };
     for idx in 0..step.count {
-        visit_runs(start + idx * step.stride, inner, run, visit);
+        let start = start + idx * step.stride;
+        match inner {
+            [] => visit(start, start + run),
+            _ => visit_runs(start, inner, run, visit),
+        }
     }
 }
 
