@@ -281,7 +281,12 @@ impl CallArgs {
         for (idx, (name, value)) in self.keywords.into_iter().enumerate() {
             let span = spans.get(idx).copied().unwrap_or(whole);
             let Some(at) = names.iter().position(|it| **it == *name) else {
-                return Err(unexpected(&function.to_string(), &name, names.iter().copied(), span));
+                return Err(unexpected(
+                    &function.to_string(),
+                    &name,
+                    names.iter().copied(),
+                    span,
+                ));
             };
             if out[at].is_some() {
                 return Err(Error::new(Mistake::RepeatedArgument { name }, span));
