@@ -190,10 +190,11 @@ impl Machine {
     /// The elements of a buffer in row-major order.
     pub fn read(&self, buffer: BufferId) -> Vec<u8> {
         let (rows, row_bytes) = rows(&self.buffers[buffer.index()]);
-        rows.into_iter()
-            .flat_map(|at| self.memory.bytes(at, row_bytes))
-            .copied()
-            .collect()
+        let mut bytes = Vec::with_capacity(rows.len() * row_bytes as usize);
+        for at in rows {
+            bytes.extend_from_slice(self.memory.bytes(at, row_bytes));
+        }
+        bytes
     }
 
     /// The instructions that were given inputs outside of their function's range, with how many in all runs.

@@ -161,13 +161,11 @@ impl Session {
                 &compiled.schedule,
                 self.settings.target,
             );
-            let emulated = clocked(&mut wall.emulate, || {
-                let execution = Execution {
-                    rounding: options.rounding.of_program(number),
-                    ..Execution::new(options.emulator)
-                };
-                self.emulate(&compiled, &trace, options.order, execution, &mut hbm)
-            })?;
+            let execution = Execution {
+                rounding: options.rounding.of_program(number),
+                ..Execution::new(options.emulator)
+            };
+            let emulated = self.emulate(&compiled, &trace, options.order, execution, &mut hbm, &mut wall)?;
             outside.add(&compiled.program, &emulated.out_of_range);
             modelled.add(&compiled, &trace, &emulated.path);
             unwritten = Some(match unwritten {
@@ -240,6 +238,7 @@ impl Session {
         order: RunOrder,
         execution: Execution,
         hbm: &mut Hbm,
+        wall: &mut Wall,
     ) -> Result<Emulated, Failure> {
         let Compiled {
             program, placement, ..
@@ -252,7 +251,9 @@ impl Session {
         };
         let target = self.settings.target;
         let first = &compiled.first_writes;
-        let mut machine = Machine::load_with(program, placement, first, target, execution);
+        let mut machine = clocked(&mut wall.compile, || {
+            Machine::load_with(program, placement, first, target, execution)
+        });
         let missing = program.buffers.iter().enumerate().find(|(idx, it)| {
             it.role == Role::In && !compiled.inputs.iter().any(|input| input.buffer.index() == *idx)
         });
@@ -270,29 +271,35 @@ impl Session {
                 Diagnostic::error("missing-argument", message).help(format!("add {example}")),
             ));
         }
-        for (input, tensor) in compiled.inputs.iter().zip(&hbm.inputs) {
-            machine.write(input.buffer, tensor.bytes());
-        }
-        // Later programs of a grid see what earlier ones wrote.
-        for (result, (_, tensor)) in program.results.iter().zip(&hbm.outputs) {
-            if program[result.buffer].role == Role::Out {
-                machine.write(result.buffer, tensor.bytes());
+        clocked(&mut wall.io, || {
+            for (input, tensor) in compiled.inputs.iter().zip(&hbm.inputs) {
+                machine.write(input.buffer, tensor.bytes());
             }
-        }
-        machine
-            .run(&order)
+            // Later programs of a grid see what earlier ones wrote.
+            for (result, (_, tensor)) in program.results.iter().zip(&hbm.outputs) {
+                if program[result.buffer].role == Role::Out {
+                    machine.write(result.buffer, tensor.bytes());
+                }
+            }
+        });
+        clocked(&mut wall.emulate, || machine.run(&order))
             .map_err(|it| Failure::kernel(vec![it.describe(program).report()]))?;
+        let started = Instant::now();
         for print in &program.prints {
             let tensor = read(&machine, program, print.buffer);
             hbm.printed.push_str(&printed(print, &tensor));
         }
+        let is_written = written_arguments(program);
         for (input, tensor) in compiled.inputs.iter().zip(&mut hbm.inputs) {
-            *tensor = read(&machine, program, input.buffer);
+            if is_written.contains(&input.buffer) {
+                *tensor = read(&machine, program, input.buffer);
+            }
         }
         let results = program.results.iter();
         hbm.outputs = results
             .map(|it| (it.name.clone(), read(&machine, program, it.buffer)))
             .collect();
+        wall.io += started.elapsed();
         Ok(Emulated {
             out_of_range: machine.out_of_range(),
             path: machine.path().to_vec(),
@@ -352,6 +359,13 @@ pub fn programs(grid: &[u32]) -> Vec<Vec<u32>> {
 
 /// Arguments that the program writes and does not return.
 fn mutated_inputs(program: &Program) -> Vec<BufferId> {
+    let mut mutated = written_arguments(program);
+    mutated.retain(|it| !program.results.iter().any(|result| result.buffer == *it));
+    mutated
+}
+
+/// Arguments that the program writes.
+fn written_arguments(program: &Program) -> Vec<BufferId> {
     let mut mutated = Vec::new();
     for inst in &program.insts {
         for (access, view) in program.accesses(inst) {
@@ -361,7 +375,6 @@ fn mutated_inputs(program: &Program) -> Vec<BufferId> {
             }
         }
     }
-    mutated.retain(|it| !program.results.iter().any(|result| result.buffer == *it));
     mutated
 }
 
