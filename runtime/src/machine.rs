@@ -155,6 +155,13 @@ impl Machine {
             stats,
             path: Vec::new(),
         };
+        // A result is written in full, so its pages are no more than it needs.
+        for result in &program.results {
+            if let Region::Hbm { address } = placement.region(result.buffer) {
+                let at = machine.memory.layout.offset(Space::Hbm, 0, address);
+                machine.memory.touch(at, program[result.buffer].bytes());
+            }
+        }
         for constant in &program.constants {
             let dtype = program[constant.buffer].dtype;
             let tensor = Tensor::from_f64(dtype, vec![constant.values.len()], &constant.values);

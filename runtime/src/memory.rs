@@ -172,6 +172,12 @@ impl Memory {
         }
     }
 
+    /// Puts memory behind bytes that a kernel is going to write, so that it does not wait for the host page by page.
+    pub fn touch(&mut self, offset: u64, len: u64) {
+        self.check(offset, len);
+        host::touch(self.base, offset, len);
+    }
+
     /// The address that offsets count from, for compiled code and kernels.
     pub fn base(&mut self) -> *mut u8 {
         self.base
@@ -283,6 +289,23 @@ mod host {
         if len >= LARGE_PAGE {
             // SAFETY: as above; advice changes no bytes.
             unsafe { libc::madvise(base.add(start as usize).cast(), len as usize, libc::MADV_HUGEPAGE) };
+        }
+    }
+
+    /// Elsewhere pages come when they are written.
+    #[cfg(not(target_os = "linux"))]
+    pub fn touch(_: *mut u8, _: u64, _: u64) {}
+
+    /// Puts pages behind a part of an opened window.
+    #[cfg(target_os = "linux")]
+    pub fn touch(base: *mut u8, start: u64, len: u64) {
+        let end = (start + len) & !(super::PAGE - 1);
+        let start = start.next_multiple_of(super::PAGE);
+        if start < end {
+            let len = (end - start) as usize;
+            // SAFETY: the caller passes a part of its own reservation; pages that are there keep their bytes. A host that
+            // knows no such advice gives pages when they are written.
+            unsafe { libc::madvise(base.add(start as usize).cast(), len, libc::MADV_POPULATE_WRITE) };
         }
     }
 

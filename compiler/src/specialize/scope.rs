@@ -15,8 +15,11 @@ pub struct Scope {
     slots: FxHashMap<Rc<str>, usize>,
     globals: FxHashSet<Rc<str>>,
     /// What [`Scope::slot`] found, by the address of the name's text.
-    found: RefCell<FxHashMap<*const u8, (Rc<str>, Option<usize>)>>,
+    found: RefCell<FxHashMap<*const u8, Answer>>,
 }
+
+/// A name, and its slot if it has one.
+type Answer = (Rc<str>, Option<usize>);
 
 impl Scope {
     /// The slot of a name. The parser shares the text of equal names, so that an answer is kept by address; keeping the

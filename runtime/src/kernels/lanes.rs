@@ -88,6 +88,23 @@ pub unsafe fn move_word<const ADDS: bool>(to: *mut f32, from: *const f32) -> boo
     }
 }
 
+/// Bytes of a cache line.
+pub const LINE: usize = 64;
+
+/// Asks for a cache line that will be read soon. Any address will do: a line that is not there is not read.
+#[inline(always)]
+pub fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every CPU of this architecture has the instruction; it reads nothing that the program could see, and
+        // does not fault.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// A level's vector types: the same number of f32 and of f64 lanes.
 pub trait Lanes {
     const COUNT: usize;

@@ -4,7 +4,11 @@
 //! multiply-add a step, from +0.
 
 use super::convert::NAN;
-use super::lanes::{BLOCK, Lanes, Vector, move_word};
+use super::lanes::{BLOCK, LINE, Lanes, Vector, move_word, prefetch};
+use std::ops::Range;
+
+/// f32 values of a cache line.
+const VALUES: usize = LINE / 4;
 
 /// A matrix in memory: its first element and the distance between two rows in elements.
 #[derive(Clone, Copy)]
@@ -37,6 +41,7 @@ pub unsafe fn multiply<L: Lanes>(product: &Product) {
     let Product { m, n, .. } = *product;
     let wide = L::COUNT * 2;
     let mut col = 0;
+    ask(product.moving, 0..product.k, 0, wide.min(n));
     // SAFETY: every tile lies inside the product.
     unsafe {
         while col + wide <= n {
@@ -51,23 +56,55 @@ pub unsafe fn multiply<L: Lanes>(product: &Product) {
     }
 }
 
-/// All rows of some columns.
+/// Asks for the cache lines of some rows of `count` columns. Rows of a memory lie far apart, so no CPU guesses the next one.
+#[inline(always)]
+fn ask(matrix: Rows, rows: Range<usize>, col: usize, count: usize) {
+    for row in rows {
+        for idx in (0..count).step_by(VALUES) {
+            prefetch(matrix.at.wrapping_add(row * matrix.pitch + col + idx).cast());
+        }
+    }
+}
+
+/// All rows of some columns. On the way it asks for the columns that come next, and in the first ones for the rows of the
+/// stationary matrix: what one tile reads arrives while the one before it is computed.
 ///
 /// # Safety
 /// The columns lie inside the product.
 #[inline(always)]
 unsafe fn columns<L: Lanes, const NV: usize>(product: &Product, m: usize, col: usize, count: usize) {
     let mut row = 0;
+    let Product {
+        stationary,
+        moving,
+        k,
+        n,
+        ..
+    } = *product;
+    let next = col + count;
+    let mut asked = 0;
+    let mut ask_ahead = |row: usize, rows: usize| {
+        if next < n {
+            let until = k * (row + rows) / m;
+            ask(moving, asked..until, next, count.min(n - next));
+            asked = until;
+        }
+        if col == 0 && (row + rows) % VALUES < rows && row + rows < m {
+            ask(stationary, 0..k, row + rows, 1);
+        }
+    };
     // SAFETY: the rows lie inside the product.
     unsafe {
         // Sixteen accumulators hide the latency where there are 32 registers, twelve where there are 16.
         if L::COUNT == 16 {
             while row + 8 <= m {
+                ask_ahead(row, 8);
                 tile::<L, 8, NV>(product, row, col, count);
                 row += 8;
             }
         } else {
             while row + 6 <= m {
+                ask_ahead(row, 6);
                 tile::<L, 6, NV>(product, row, col, count);
                 row += 6;
             }

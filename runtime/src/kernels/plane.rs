@@ -4,6 +4,7 @@
 //! kernel cannot read in place are converted into scratch rows first.
 
 use super::Kernels;
+use super::lanes::{LINE, prefetch};
 use super::matrix::{Product, Rows};
 use crate::memory::{Layout, padded};
 use nk_compiler::dtype::Dtype;
@@ -62,6 +63,9 @@ pub struct Turn {
     /// Count and the distances in bytes that dst and src move, outermost first.
     pub loops: Vec<(u32, i64, i64)>,
 }
+
+/// So many rows before a row is read, the CPU is asked for it.
+const ROWS_AHEAD: usize = 4;
 
 impl Turn {
     pub fn addresses(&mut self) -> [&mut u64; 2] {
@@ -191,10 +195,17 @@ impl Plane {
         }
     }
 
-    /// The distances of the elements of a row from its first.
-    fn offsets(&self) -> Vec<isize> {
+    /// A row as runs of elements that lie together: their length, and their distances from the row's first element.
+    fn runs(&self) -> (usize, Vec<isize>) {
+        let (run, outer) = match self.loops.split_last() {
+            None => (1, &[][..]),
+            Some((&(count, stride), outer)) if stride == i64::from(self.dtype.size()) => {
+                (count as usize, outer)
+            }
+            Some(_) => (1, &self.loops[..]),
+        };
         let mut offsets = vec![0];
-        for &(count, stride) in &self.loops {
+        for &(count, stride) in outer {
             let step = |at: &isize| {
                 (0..count as isize)
                     .map(|idx| *at + idx * stride as isize)
@@ -202,7 +213,7 @@ impl Plane {
             };
             offsets = offsets.iter().flat_map(step).collect();
         }
-        offsets
+        (run, offsets)
     }
 
     /// The tile as rows of f32: in place, or converted into scratch.
@@ -215,23 +226,28 @@ impl Plane {
         }
         let size = self.dtype.size() as usize;
         let load = kernels.load[self.dtype as usize];
-        let offsets = if self.is_contiguous() {
-            Vec::new()
-        } else {
-            self.offsets()
-        };
-        let mut packed = vec![0u8; offsets.len() * size];
+        let (run, offsets) = self.runs();
+        let mut packed = vec![0u8; if run > 1 { 0 } else { offsets.len() * size }];
         for idx in 0..self.rows {
             // SAFETY: the caller's promise; `packed` has room for a row.
             unsafe {
-                let mut from = self.row(base, idx).cast_const();
-                if !offsets.is_empty() {
-                    for (to, &offset) in packed.chunks_exact_mut(size).zip(&offsets) {
-                        std::ptr::copy_nonoverlapping(from.wrapping_offset(offset), to.as_mut_ptr(), size);
+                let from = self.row(base, idx).cast_const();
+                let to = scratch.at.add(idx * scratch.pitch);
+                if run > 1 {
+                    // Partitions lie far apart: no CPU guesses where the next ones begin.
+                    let ahead = self.row(base, idx + ROWS_AHEAD);
+                    for (number, &offset) in offsets.iter().enumerate() {
+                        for at in (0..run * size).step_by(LINE) {
+                            prefetch(ahead.wrapping_offset(offset).wrapping_add(at));
+                        }
+                        load(to.add(number * run), from.wrapping_offset(offset), run);
                     }
-                    from = packed.as_ptr();
+                    continue;
                 }
-                load(scratch.at.add(idx * scratch.pitch), from, self.columns);
+                for (to, &offset) in packed.chunks_exact_mut(size).zip(&offsets) {
+                    std::ptr::copy_nonoverlapping(from.wrapping_offset(offset), to.as_mut_ptr(), size);
+                }
+                load(to, packed.as_ptr(), self.columns);
             }
         }
         scratch
@@ -244,18 +260,16 @@ impl Plane {
     unsafe fn store(&self, kernels: &Kernels, base: *mut u8, from: Rows) {
         let size = self.dtype.size() as usize;
         let store = kernels.store[self.dtype as usize];
-        let offsets = if self.is_contiguous() {
-            Vec::new()
-        } else {
-            self.offsets()
-        };
-        let mut packed = vec![0u8; offsets.len() * size];
+        let (run, offsets) = self.runs();
+        let mut packed = vec![0u8; if run > 1 { 0 } else { offsets.len() * size }];
         for idx in 0..self.rows {
             // SAFETY: the caller's promise; `packed` has room for a row.
             unsafe {
                 let (to, from) = (self.row(base, idx), from.at.add(idx * from.pitch));
-                if offsets.is_empty() {
-                    store(to, from, self.columns);
+                if run > 1 {
+                    for (number, &offset) in offsets.iter().enumerate() {
+                        store(to.wrapping_offset(offset), from.add(number * run), run);
+                    }
                     continue;
                 }
                 store(packed.as_mut_ptr(), from, self.columns);
