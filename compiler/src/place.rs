@@ -59,7 +59,7 @@ fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Pla
         }
     }
     if errors.is_empty() {
-        Ok(with_peaks(program, regions))
+        Ok(with_peaks_of(program, regions, &lives))
     } else {
         Err(errors)
     }
@@ -453,17 +453,21 @@ fn no_room(
 
 /// The placement with these regions: the most bytes that are live at once follow from them.
 pub fn with_peaks(program: &Program, regions: Vec<Region>) -> Placement {
-    let lives = lives(program);
+    with_peaks_of(program, regions, &lives(program))
+}
+
+/// [`with_peaks`] where the live ranges are known.
+fn with_peaks_of(program: &Program, regions: Vec<Region>, lives: &[Option<Life>]) -> Placement {
     // A result in the place of an operand counts beside it for one instruction; nothing lies above the highest byte.
     let highest = |memory| {
-        let ends = program.buffers.iter().zip(&regions).zip(&lives);
+        let ends = program.buffers.iter().zip(&regions).zip(lives);
         let ends = ends.filter_map(|((buffer, region), life)| match region {
             Region::OnChip { end, .. } if buffer.memory == memory && life.is_some() => Some(*end),
             _ => None,
         });
         ends.max().unwrap_or(0)
     };
-    let peak = |memory| peak_bytes(program, &regions, &lives, memory).min(highest(memory));
+    let peak = |memory| peak_bytes(program, &regions, lives, memory).min(highest(memory));
     let (sbuf_peak_bytes, psum_peak_bytes) = (peak(Memory::Sbuf), peak(Memory::Psum));
     Placement {
         regions,

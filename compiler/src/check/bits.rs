@@ -90,24 +90,38 @@ impl Page {
         let Page::Some { words, n_set } = self else {
             unreachable!("other pages have been handled");
         };
-        let mut n_added = 0;
-        for at in start / 64..end.div_ceil(64) {
-            let word = &mut words[at as usize];
-            let mask = (u64::MAX << start.saturating_sub(at * 64))
-                & (u64::MAX >> (at * 64 + 64).saturating_sub(end));
-            n_added += match mask & !*word {
-                0 => 0,
-                u64::MAX => 64,
-                new => u64::from(new.count_ones()),
-            };
-            *word |= mask;
-        }
+        let n_added = set(words, start, end);
         *n_set += n_added;
         if *n_set == len {
             *self = Page::Full;
         }
         n_added
     }
+}
+
+/// Sets the bits `start..end` and returns how many were not.
+fn set(words: &mut [u64], start: u64, end: u64) -> u64 {
+    let add = |word: &mut u64, mask: u64| {
+        let new = mask & !*word;
+        *word |= mask;
+        u64::from(new.count_ones())
+    };
+    let (low, high) = (u64::MAX << (start % 64), u64::MAX >> (64 - (end - 1) % 64 - 1));
+    let (first, last) = (start as usize / 64, (end - 1) as usize / 64);
+    if first == last {
+        return add(&mut words[first], low & high);
+    }
+    let mut n_added = add(&mut words[first], low) + add(&mut words[last], high);
+    for word in &mut words[first + 1..last] {
+        // Mostly a row is written once.
+        n_added += if *word == 0 {
+            64
+        } else {
+            u64::from((!*word).count_ones())
+        };
+        *word = u64::MAX;
+    }
+    n_added
 }
 
 /// Calls `visit` with every maximal range of zeros in `start..end`.

@@ -14,9 +14,12 @@ use std::rc::Rc;
 pub struct Scope {
     slots: FxHashMap<Rc<str>, usize>,
     globals: FxHashSet<Rc<str>>,
-    /// What [`Scope::slot`] found, by the address of the name's text.
-    found: RefCell<FxHashMap<*const u8, Answer>>,
+    /// What [`Scope::slot`] found last, by the address of the name's text; empty until it is asked.
+    found: RefCell<Vec<Option<Answer>>>,
 }
+
+/// Answers that a scope keeps: as many as six bits number.
+const N_FOUND: usize = 1 << 6;
 
 /// A name, and its slot if it has one.
 type Answer = (Rc<str>, Option<usize>);
@@ -25,12 +28,17 @@ impl Scope {
     /// The slot of a name. The parser shares the text of equal names, so that an answer is kept by address; keeping the
     /// text alive with it keeps the address from meaning another name.
     pub fn slot(&self, name: &Rc<str>) -> Option<usize> {
-        let address = name.as_ptr();
-        if let Some((_, slot)) = self.found.borrow().get(&address) {
+        // The high bits of the product depend on all bits of the address.
+        let at = ((name.as_ptr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
+        if let Some(Some((known, slot))) = self.found.borrow().get(at)
+            && Rc::ptr_eq(known, name)
+        {
             return *slot;
         }
         let slot = self.slots.get(name).copied();
-        self.found.borrow_mut().insert(address, (name.clone(), slot));
+        let mut found = self.found.borrow_mut();
+        found.resize(N_FOUND, None);
+        found[at] = Some((name.clone(), slot));
         slot
     }
 
