@@ -129,11 +129,7 @@ impl Sets {
                 Written::Nothing
             }
         };
-        let mut extents: Vec<Extent> = program.buffers.iter().map(Extent::of).collect();
-        for view in program.views() {
-            let unit = &mut extents[view.buffer.index()].unit;
-            *unit = view.dtype.size().min(*unit);
-        }
+        let extents = Extent::of_views(program);
         Sets {
             of_buffer: program.buffers.iter().map(start).collect(),
             has_view: vec![false; program.views().len()],

@@ -1,9 +1,12 @@
-//! Spilling: tiles that do not fit into SBUF move to HBM and back.
+//! Spilling: tiles that do not fit into SBUF move to HBM and back, and sums that do not fit into PSUM move to SBUF.
 //!
-//! Takes a program that cannot be placed, gives one that can: when SBUF is full, whole tiles whose next use is furthest
+//! Takes a program that cannot be placed, gives one that can. `psum` comes first, since what leaves PSUM needs SBUF. When
+//! SBUF is full, whole tiles whose next use is furthest
 //! away are copied to private HBM and, before that use, into a new tile. What came from an argument and was not changed is
 //! loaded again instead of saved, and what is overwritten next is not saved at all. Every copy is a `dma_copy` like any
-//! other. Programs with loops of the device, and PSUM, which DMA cannot reach, are left as they are.
+//! other. Programs with loops of the device are left as they are.
+
+mod psum;
 
 use crate::check::{Extent, Gap, Written, window};
 use crate::dtype::Dtype;
@@ -13,15 +16,33 @@ use crate::place::place;
 use crate::target::Target;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// Bytes that spilling moves, in all partitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spilled {
     pub save_bytes: u64,
     pub reload_bytes: u64,
+    /// From PSUM to SBUF, where they stay.
+    pub psum_bytes: u64,
 }
 
-/// Thousandths of SBUF that tiles may fill: packings of tiles of different sizes leave gaps.
+/// What moved, for a report of a program in which something did.
+impl fmt::Display for Spilled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} bytes saved to HBM, {} bytes reloaded",
+            self.save_bytes, self.reload_bytes
+        )?;
+        match self.psum_bytes {
+            0 => Ok(()),
+            it => write!(f, ", {it} bytes moved from PSUM to SBUF"),
+        }
+    }
+}
+
+/// Thousandths of a memory that tiles may fill: packings of tiles of different sizes leave gaps.
 const FILLS: &[u64] = &[1000, 970, 940, 900, 850, 800, 700, 600, 500];
 
 /// A program that fits, and what was moved for it; `None` when the program fits as it is, or when spilling cannot help.
@@ -29,11 +50,37 @@ pub fn spill(program: &Program, target: &Target) -> Option<(Program, Spilled)> {
     if !program.is_straight() || !program.is_static() || place(program, target).is_ok() {
         return None;
     }
+    let relieved = relieved(program, target);
+    let psum_bytes = relieved.as_ref().map_or(0, |it| it.1);
+    let program = relieved.as_ref().map_or(program, |it| &it.0);
+    let with_psum = |moved: Spilled| Spilled { psum_bytes, ..moved };
+    if psum_bytes > 0 && place(program, target).is_ok() {
+        return Some((program.clone(), with_psum(Spilled::default())));
+    }
     let uses = Uses::of(program);
     FILLS.iter().find_map(|fill| {
         let capacity = u64::from(target.sbuf_partition_bytes) * fill / 1000;
         let (spilled, moved) = Spilling::new(program, &uses, capacity, target).run()?;
-        place(&spilled, target).is_ok().then_some((spilled, moved))
+        place(&spilled, target)
+            .is_ok()
+            .then(|| (spilled, with_psum(moved)))
+    })
+}
+
+/// The program with sums moved so that PSUM has room for the others, and the bytes that moved; `None` when it has room as
+/// it is, or when moving cannot help.
+fn relieved(program: &Program, target: &Target) -> Option<(Program, u64)> {
+    let has_room = |it: &Program| match place(it, target) {
+        Ok(_) => true,
+        Err(errors) => !errors.iter().any(|it| it.is_about(Memory::Psum)),
+    };
+    if has_room(program) {
+        return None;
+    }
+    FILLS.iter().find_map(|fill| {
+        let capacity = u64::from(target.psum_partition_bytes) * fill / 1000;
+        let relieved = psum::relieve(program, capacity, target)?;
+        has_room(&relieved.0).then_some(relieved)
     })
 }
 
@@ -107,11 +154,7 @@ impl<'a> Spilling<'a> {
         let mut out = program.clone();
         out.insts.clear();
         let mut is_constant: Vec<bool> = program.buffers.iter().map(|it| it.role == Role::In).collect();
-        let mut extents: Vec<Extent> = program.buffers.iter().map(Extent::of).collect();
-        for view in program.views() {
-            let unit = &mut extents[view.buffer.index()].unit;
-            *unit = view.dtype.size().min(*unit);
-        }
+        let extents = Extent::of_views(program);
         for inst in &program.insts {
             for (access, view) in program.accesses(inst) {
                 is_constant[view.buffer.index()] &= access == Access::Read;
@@ -279,19 +322,14 @@ impl<'a> Spilling<'a> {
         let mut n_bytes = 0;
         for piece in pieces {
             let views = [dst, src].map(|it| piece_view(&self.out, it, piece));
-            let mut args = [Arg::Absent; MAX_ARGS];
-            for (arg, operand) in args.iter_mut().zip(Op::DmaCopy.row().operands) {
-                *arg = operand.default.unwrap_or(Arg::Absent);
-            }
-            args[0] = Arg::View(self.out.add_view(views[0]));
-            args[1] = Arg::View(self.out.add_view(views[1]));
+            let args = copy_args(&mut self.out, Op::DmaCopy, views);
             self.out.add_inst(Inst {
                 op: Op::DmaCopy,
                 engine: Engine::Sync,
                 loc,
                 args,
             });
-            n_bytes += u64::from(piece.end_partition - piece.first_partition) * (piece.end - piece.start);
+            n_bytes += piece.bytes();
         }
         n_bytes
     }
@@ -340,6 +378,18 @@ impl<'a> Spilling<'a> {
             }
         }
     }
+}
+
+/// The operands of a copy, destination first.
+fn copy_args(program: &mut Program, op: Op, views: [View; 2]) -> [Arg; MAX_ARGS] {
+    let mut args = [Arg::Absent; MAX_ARGS];
+    for (arg, operand) in args.iter_mut().zip(op.row().operands) {
+        *arg = operand.default.unwrap_or(Arg::Absent);
+    }
+    for (arg, view) in args.iter_mut().zip(views) {
+        *arg = Arg::View(program.add_view(view));
+    }
+    args
 }
 
 /// The view of a piece of a buffer, on chip or in HBM.

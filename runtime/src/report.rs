@@ -130,15 +130,7 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
     );
     if modelled.spilled != Spilled::default() {
-        let Spilled {
-            save_bytes,
-            reload_bytes,
-        } = modelled.spilled;
-        line(
-            out,
-            "spilled",
-            &format!("{save_bytes} bytes saved to HBM, {reload_bytes} bytes reloaded"),
-        );
+        line(out, "spilled", &modelled.spilled.to_string());
     }
     let overhead = micros(target.timing.program_overhead_ps);
     let total = micros(modelled.total_ps);
@@ -215,6 +207,7 @@ pub fn run_json(outcome: &Outcome) -> Value {
         "psum_peak_bytes": modelled.psum_peak_bytes,
         "spill_save_bytes": modelled.spilled.save_bytes,
         "spill_reload_bytes": modelled.spilled.reload_bytes,
+        "spill_psum_bytes": modelled.spilled.psum_bytes,
         "modelled_ns": nanos(modelled.total_ps),
         "busy_ns": by_engine(&|it| json!(nanos(modelled.busy_ps[it]))),
         "dma_busy_ns": nanos(modelled.dma_busy_ps),

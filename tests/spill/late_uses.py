@@ -64,3 +64,28 @@ def partial(x):
 
 def partial_ref(x):
     return x
+
+
+# nk: run many_sums(a=bf16[128,1536]:randn(2), b=bf16[128,512]:randn(3))
+# nk: expect many_sums_ref rtol=1e-2
+@nki.jit
+def many_sums(a, b):
+    """Twelve banks of sums that are all live at once: some move to SBUF, where what reads them finds them."""
+    out = nl.ndarray((12, 128, 512), dtype=nl.float32, buffer=nl.shared_hbm)
+    left, right = nl.load(a), nl.load(b)
+    sums = []
+    for i in range(12):
+        total = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(total, left[:, i * 128 : (i + 1) * 128], right)
+        sums.append(total)
+    for i in range(12):
+        tile = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(tile, sums[(i + 5) % 12])
+        nisa.tensor_tensor(tile, sums[i], tile, nl.add)
+        nl.store(out[i], value=tile)
+    return out
+
+
+def many_sums_ref(a, b):
+    sums = [a[:, i * 128 : (i + 1) * 128].T @ b for i in range(12)]
+    return np.stack([sums[i] + sums[(i + 5) % 12] for i in range(12)])

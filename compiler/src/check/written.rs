@@ -5,7 +5,7 @@
 
 use super::bits::Bits;
 use crate::footprint::Bytes;
-use crate::ir::Buffer;
+use crate::ir::{Buffer, Program};
 
 /// The bytes of a view: `bytes` in each of its partitions, counted from the buffer's start.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,13 @@ pub struct Gap {
     pub end_partition: u32,
     pub start: u64,
     pub end: u64,
+}
+
+impl Gap {
+    /// Bytes in all its partitions.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.end_partition - self.first_partition) * (self.end - self.start)
+    }
 }
 
 /// The written part of a buffer.
@@ -64,6 +71,16 @@ impl Extent {
             n_bytes: buffer.bytes(),
             unit: buffer.dtype.size(),
         }
+    }
+
+    /// Those of all buffers, in units that every view of a buffer is made of.
+    pub fn of_views(program: &Program) -> Vec<Extent> {
+        let mut extents: Vec<Extent> = program.buffers.iter().map(Extent::of).collect();
+        for view in program.views() {
+            let unit = &mut extents[view.buffer.index()].unit;
+            *unit = view.dtype.size().min(*unit);
+        }
+        extents
     }
 }
 

@@ -99,6 +99,11 @@ impl Tensor {
 }
 
 impl Error {
+    /// Whether a memory has no room for what lives in it.
+    pub fn is_about(&self, memory: Memory) -> bool {
+        matches!(self, Error::NoRoom(it) if it.memory == memory)
+    }
+
     pub(super) fn too_many_partitions(program: &Program, id: BufferId, target: &Target) -> Error {
         Error::TooManyPartitions {
             tensor: Tensor::new(program, id),

@@ -11,7 +11,7 @@ use super::host_bridge;
 use super::scope::{Frame, is_positional};
 use super::value::{Closure, Module, Value};
 use super::{Evaluator, LIMITS, builtins, standard};
-use crate::ast::{Function, ParamKind};
+use crate::ast::{Function, Param, ParamKind};
 use crate::host::{Arg, HostDtype};
 use crate::source::Span;
 use std::fmt::Display;
@@ -224,6 +224,46 @@ impl Evaluator<'_> {
             }
         }
     }
+}
+
+/// Arguments given by name, as a call passes them: what `*args` or `/` wants by position stands in its place, and a dict
+/// that is given for `**kwargs` is its keywords.
+pub fn in_places(closure: &Closure, named: Vec<(Rc<str>, Value)>) -> (Vec<Value>, Vec<(Rc<str>, Value)>) {
+    let params = &closure.function.params;
+    let kind_of = |name: &str| params.iter().find(|it| *it.name.name == *name).map(|it| it.kind);
+    let mut keywords: Vec<(Rc<str>, Value)> = Vec::with_capacity(named.len());
+    for (name, value) in named {
+        match (kind_of(&name), &value) {
+            (Some(ParamKind::DoubleStar), Value::Dict(it)) => {
+                for (key, value) in it.borrow().entries() {
+                    let Value::Str(key) = key else { continue };
+                    keywords.push((key.clone(), value.clone()));
+                }
+            }
+            _ => keywords.push((name, value)),
+        }
+    }
+    let is_given = |it: &Param| keywords.iter().any(|given| given.0 == it.name.name);
+    let by_position = params.iter().rposition(|it| {
+        let must_be = matches!(it.kind, ParamKind::PositionalOnly | ParamKind::Star);
+        must_be && is_given(it)
+    });
+    let mut positional = Vec::new();
+    for (slot, param) in params.iter().enumerate().take(by_position.map_or(0, |it| it + 1)) {
+        let given = keywords.iter().position(|it| it.0 == param.name.name);
+        let value = given.map(|it| keywords.remove(it).1);
+        match (param.kind, value, &closure.defaults[slot]) {
+            (ParamKind::Star, Some(value), _) => match value.items() {
+                Some(items) => positional.extend(items),
+                None => positional.push(value),
+            },
+            (_, Some(value), _) => positional.push(value),
+            (_, None, Some(default)) => positional.push(default.clone()),
+            // The call says what is missing.
+            (_, None, None) => break,
+        }
+    }
+    (positional, keywords)
 }
 
 fn not_callable(kind: &str, span: Span) -> Box<Error> {

@@ -1,6 +1,6 @@
 //! Whole kernels: finding one, binding its arguments, collecting its results; and host functions, evaluated on arrays.
 
-use super::call::unexpected;
+use super::call::{in_places, unexpected};
 use super::constant::ArrayLoader;
 use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
@@ -278,7 +278,8 @@ impl Evaluator<'_> {
         let Value::Function(closure) = self.make_closure(function, &frame)? else {
             unreachable!("make_closure gives functions");
         };
-        let value = self.call_closure(&closure, CallArgs::with(Vec::new(), keywords, function.header));
+        let (positional, keywords) = in_places(&closure, keywords);
+        let value = self.call_closure(&closure, CallArgs::with(positional, keywords, function.header));
         // The frame of the kernel itself says nothing that the label does not.
         let value = value.map_err(|mut it| {
             it.trace.pop();

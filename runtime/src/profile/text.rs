@@ -4,6 +4,7 @@ use super::{LineTime, Profile};
 use crate::trace::Event;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit};
+use nk_compiler::spill::Spilled;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -82,13 +83,8 @@ pub fn text(profile: &Profile, program: &Program) -> String {
         100.0 * profile.mbu(),
         profile.target.timing.hbm_core_bytes_per_us / 1000
     );
-    if profile.spilled.save_bytes + profile.spilled.reload_bytes > 0 {
-        line!(
-            out,
-            "  spilled     {} bytes saved, {} reloaded",
-            profile.spilled.save_bytes,
-            profile.spilled.reload_bytes
-        );
+    if profile.spilled != Spilled::default() {
+        line!(out, "  spilled     {}", profile.spilled);
     }
     engines(&mut out, profile);
     dma(&mut out, profile);
@@ -280,6 +276,7 @@ pub fn to_json(profile: &Profile) -> Value {
         "psum_write_bytes": traffic(Memory::Psum).written,
         "spill_save_bytes": profile.spilled.save_bytes,
         "spill_reload_bytes": profile.spilled.reload_bytes,
+        "spill_psum_bytes": profile.spilled.psum_bytes,
         "hardware_flops": profile.matmul_flops + profile.transpose_flops,
         "transpose_flops": profile.transpose_flops,
         "hfu_estimated_percent": super::share(

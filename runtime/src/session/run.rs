@@ -126,6 +126,7 @@ impl Modelled {
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
         self.spilled.save_bytes += compiled.spilled.save_bytes;
         self.spilled.reload_bytes += compiled.spilled.reload_bytes;
+        self.spilled.psum_bytes += compiled.spilled.psum_bytes;
         self.psum_peak_bytes = self.psum_peak_bytes.max(compiled.placement.psum_peak_bytes);
         self.total_ps += trace.total_ps;
         for (engine, _) in ENGINES {

@@ -41,23 +41,19 @@ fn check_jobs(args: &CheckArgs, console: Console, sources: &mut Sources) -> Resu
             console.diagnostics(&compiled.warnings, sources);
             let name = &compiled.program.name;
             let n_insts = compiled.program.insts.len();
-            let Spilled {
-                save_bytes,
-                reload_bytes,
-            } = compiled.spilled;
+            let spilled = compiled.spilled;
             lines.push_str(&format!("{name}: ok, {n_insts} instructions"));
-            if save_bytes + reload_bytes > 0 {
-                lines.push_str(&format!(
-                    ", {save_bytes} bytes spilled and {reload_bytes} reloaded"
-                ));
+            if spilled != Spilled::default() {
+                lines.push_str(&format!(", spilled: {spilled}"));
             }
             lines.push('\n');
             kernels.push(json!({
                 "kernel": name,
                 "ok": true,
                 "instructions": n_insts,
-                "spill_save_bytes": save_bytes,
-                "spill_reload_bytes": reload_bytes,
+                "spill_save_bytes": spilled.save_bytes,
+                "spill_reload_bytes": spilled.reload_bytes,
+                "spill_psum_bytes": spilled.psum_bytes,
             }));
         }
     }

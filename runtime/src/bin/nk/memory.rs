@@ -4,6 +4,7 @@ use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
+use nk_compiler::spill::Spilled;
 use nk_runtime::draw;
 use nk_runtime::occupancy::{self, Occupancy};
 use nk_runtime::session::{Failure, programs};
@@ -49,11 +50,8 @@ fn show(args: &MemoryArgs, console: Console, sources: &mut Sources) -> Result<()
             let texts: Vec<String> = all.iter().map(|it| occupancy::text(&it.0)).collect();
             console.product(&texts.join("\n"));
             for (occupancy, spilled) in &all {
-                if spilled.save_bytes + spilled.reload_bytes > 0 {
-                    console.product(&format!(
-                        "\n{}: {} bytes spilled to HBM, {} bytes reloaded\n",
-                        occupancy.kernel, spilled.save_bytes, spilled.reload_bytes
-                    ));
+                if *spilled != Spilled::default() {
+                    console.product(&format!("\n{}: spilled: {spilled}\n", occupancy.kernel));
                 }
             }
         }
@@ -64,6 +62,7 @@ fn show(args: &MemoryArgs, console: Console, sources: &mut Sources) -> Result<()
                     let mut value = occupancy::to_json(occupancy);
                     value["spill_save_bytes"] = json!(spilled.save_bytes);
                     value["spill_reload_bytes"] = json!(spilled.reload_bytes);
+                    value["spill_psum_bytes"] = json!(spilled.psum_bytes);
                     value
                 })
                 .collect();
