@@ -34,11 +34,13 @@ pub const NAMES: &[&str] = &[
     "hasattr",
     "int",
     "isinstance",
+    "iter",
     "len",
     "list",
     "map",
     "max",
     "min",
+    "next",
     "object",
     "ord",
     "pow",
@@ -122,6 +124,26 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             }
             Ok(Value::Int(this.length(&value, span)?))
         }
+        // An iterator is the list of what is to come; so is a generator expression.
+        "iter" => {
+            let [items] = args.bind(name, ["object"], 1)?;
+            Ok(Value::list(this.iterate(&required(items), span)?))
+        }
+        "next" => {
+            let [items, default] = args.bind(name, ["iterator", "default"], 1)?;
+            let Value::List(items) = required(items) else {
+                return Err(Error::type_error("next takes what iter gives", span));
+            };
+            let mut items = items.borrow_mut();
+            match (items.is_empty(), default) {
+                (false, _) => Ok(items.remove(0)),
+                (true, Some(default)) => Ok(default),
+                (true, None) => Err(Error::value_error(
+                    "next finds nothing: the iterator is at its end",
+                    span,
+                )),
+            }
+        }
         "min" | "max" => extreme(this, name, args),
         "sum" => {
             let [items, start] = args.bind(name, ["iterable", "start"], 1)?;
@@ -164,11 +186,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
         "str" | "repr" => {
             let [value] = args.bind(name, ["object"], 0)?;
             let value = value.unwrap_or(Value::str(""));
-            Ok(Value::str(if name == "str" {
-                value.text()
-            } else {
-                value.repr()
-            }))
+            Ok(Value::str(this.text_of(&value, name == "repr", span)?))
         }
         "list" | "tuple" | "set" | "frozenset" | "reversed" | "sorted" | "enumerate" | "zip" | "map"
         | "filter" => sequence::sequence(this, name, args),
@@ -367,7 +385,11 @@ fn print(this: &mut Evaluator<'_>, args: CallArgs) -> Result<Value> {
             }
         }
     }
-    let texts: Vec<String> = args.positional.iter().map(Value::text).collect();
+    let texts = args
+        .positional
+        .iter()
+        .map(|it| this.text_of(it, false, args.span));
+    let texts = texts.collect::<Result<Vec<String>>>()?;
     this.printed.push_str(&texts.join(&separator));
     this.printed.push_str(&end);
     Ok(Value::None)

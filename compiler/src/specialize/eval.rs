@@ -267,6 +267,10 @@ impl Evaluator<'_> {
             )),
             Value::Array(it) => Ok(first(it) != 0.0),
             Value::Register(_) => Err(Error::new(Mistake::RegisterTruth, span)),
+            Value::Object(it) => match self.object_truth(it, span) {
+                Some(answer) => answer,
+                None => Ok(value.truth()),
+            },
             _ => Ok(value.truth()),
         }
     }
@@ -460,9 +464,14 @@ impl Evaluator<'_> {
                     let evaluated = self.eval(value, frame)?;
                     let spec = self.format_parts(spec, frame)?;
                     let shown = match conversion {
-                        Some('r' | 'a') => Value::str(evaluated.repr()),
-                        Some(_) => Value::str(evaluated.text()),
-                        None if debug.is_some() && spec.is_empty() => Value::str(evaluated.repr()),
+                        Some('r' | 'a') => Value::str(self.text_of(&evaluated, true, value.span)?),
+                        Some(_) => Value::str(self.text_of(&evaluated, false, value.span)?),
+                        None if debug.is_some() && spec.is_empty() => {
+                            Value::str(self.text_of(&evaluated, true, value.span)?)
+                        }
+                        None if matches!(evaluated, Value::Object(_)) => {
+                            Value::str(self.text_of(&evaluated, false, value.span)?)
+                        }
                         None => evaluated,
                     };
                     let text = super::format::format(&shown, &spec)
@@ -496,6 +505,12 @@ impl Evaluator<'_> {
             Value::Grid(it) => it.to_vec(),
             Value::Class(it) => self.enum_members(it),
             Value::Object(_) if value.items().is_some() => value.items().unwrap_or_default(),
+            Value::Object(it) if it.class.has("__iter__") || it.class.has("__getitem__") => {
+                match self.object_items(it, span) {
+                    Some(items) => items?,
+                    None => return Err(not_iterable(value, span)),
+                }
+            }
             Value::Index(it) if it.rank() == 1 => {
                 let at = |idx: u32| Value::Int(it.start + it.steps()[0] * i64::from(idx));
                 (0..it.sizes()[0]).map(at).collect()
@@ -507,14 +522,13 @@ impl Evaluator<'_> {
                     .map(|idx| self.index(value, &Value::Int(idx), span))
                     .collect::<Result<_>>()?
             }
-            _ => {
-                return Err(Error::type_error(
-                    format!("{} is not iterable", with_article(value.kind())),
-                    span,
-                ));
-            }
+            _ => return Err(not_iterable(value, span)),
         })
     }
+}
+
+fn not_iterable(value: &Value, span: Span) -> Box<Error> {
+    Error::type_error(format!("{} is not iterable", with_article(value.kind())), span)
 }
 
 /// The first value of an array that has one.

@@ -102,6 +102,12 @@ impl Evaluator<'_> {
 
     /// `value[index] = item`. Gives the changed value where it has to be assigned back.
     pub fn store(&mut self, value: &Value, index: &Value, item: Value, span: Span) -> Result<Option<Value>> {
+        if let Value::Object(object) = value
+            && let Some(done) =
+                self.call_special(object, "__setitem__", vec![index.clone(), item.clone()], span)
+        {
+            return done.map(|_| None);
+        }
         match value {
             Value::List(items) => {
                 if let Value::Slice(_) = index {

@@ -16,6 +16,11 @@ use std::rc::Rc;
 
 impl Evaluator<'_> {
     pub fn binary(&mut self, op: BinOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
+        if let (Value::Object(_), _) | (_, Value::Object(_)) = (left, right)
+            && let Some(answer) = self.object_binary(op, left, right, span)
+        {
+            return answer;
+        }
         match (left, right) {
             (Value::Int(a), Value::Int(b)) => int_binary(op, *a, *b, span),
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => self.tile_binary(op, left, right, span),
@@ -45,6 +50,11 @@ impl Evaluator<'_> {
     }
 
     pub fn unary(&mut self, op: UnaryOp, value: &Value, span: Span) -> Result<Value> {
+        if let Value::Object(object) = value
+            && let Some(answer) = self.object_unary(op, object, span)
+        {
+            return answer;
+        }
         match (op, value) {
             (_, Value::Tensor(_)) => self.tile_unary(op, value, span),
             (UnaryOp::Neg, Value::Index(it)) => Ok(Value::Index(Rc::new(it.negated()))),
@@ -84,6 +94,11 @@ impl Evaluator<'_> {
     }
 
     pub fn compare(&mut self, op: CmpOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
+        if let (Value::Object(_), _) | (_, Value::Object(_)) = (left, right)
+            && let Some(answer) = self.object_compare(op, left, right, span)
+        {
+            return answer;
+        }
         let result = match op {
             CmpOp::Is => left.is_same(right),
             CmpOp::IsNot => !left.is_same(right),

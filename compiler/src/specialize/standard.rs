@@ -1,4 +1,4 @@
-//! Functions of the standard library: `math`, `functools`, `operator`, `itertools`.
+//! Functions of the standard library: `math`, `functools`, `operator`.
 //!
 //! Takes evaluated arguments, gives Python's results; transcendental functions have the same bits on every host.
 
@@ -8,7 +8,7 @@ use super::eval::{CallArgs, with_article};
 use super::library::nc_version;
 use super::operate::floor_mod;
 use super::value::{Partial, Region, Value};
-use super::{Evaluator, host_bridge};
+use super::{Evaluator, host_bridge, itertools};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
 use std::rc::Rc;
 
@@ -102,25 +102,14 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
             .next()
             .unwrap_or(Value::library("functools", "cache"))),
         ("operator", _) => operator(this, name, args),
-        ("itertools", "product") => {
-            let lists = args
-                .positional
-                .iter()
-                .map(|it| this.iterate(it, span))
-                .collect::<Result<Vec<_>>>()?;
-            let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-            for list in lists {
-                let extend = |row: &Vec<Value>| {
-                    let with = |it: &Value| row.iter().cloned().chain([it.clone()]).collect::<Vec<_>>();
-                    list.iter().map(with).collect::<Vec<_>>()
-                };
-                rows = rows.iter().flat_map(extend).collect();
-                if rows.len() as i64 > super::LIMITS.list_length {
-                    return Err(Error::value_error("the product has too many rows", span));
-                }
-            }
-            Ok(Value::list(rows.into_iter().map(Value::tuple).collect()))
-        }
+        ("itertools", _) => match itertools::call(this, name, args) {
+            Some(items) => items,
+            None => Err(Error::unsupported(
+                &format!("itertools.{name}"),
+                "write the loop",
+                span,
+            )),
+        },
         ("copy", "copy" | "deepcopy") => {
             let [value] = args.bind(name, ["x"], 1)?;
             Ok(copy_of(&required(value), &**name == "deepcopy"))
