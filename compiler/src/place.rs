@@ -22,7 +22,7 @@ use crate::isa::Memory;
 use crate::target::Target;
 use disjoint::Resident;
 pub use live::{Life, lives};
-use space::{Banks, QUADRANT, Space, Spot};
+use space::{Banks, Granule, QUADRANT, Space, Spot};
 use std::cmp::Reverse;
 use std::ops::Range;
 use tenant::{Tenant, tenants, tile_starts};
@@ -46,13 +46,24 @@ fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Pla
     let mut regions = hbm_regions(program, target, &mut errors);
     let tile_starts = tile_starts(program, &mut errors);
     for memory in [Memory::Sbuf, Memory::Psum] {
-        let space = memory_space(memory, target);
-        let tenants = tenants(program, target, memory, &lives, &tile_starts, &mut errors);
+        let requests = program.buffers.iter().filter(|it| it.memory == memory);
+        let starts = requests.filter_map(|it| Some(it.request?.byte));
+        let granule = Granule::dividing(starts, target);
+        let space = memory_space(memory, granule, target);
+        let tenants = tenants(
+            program,
+            target,
+            memory,
+            granule,
+            &lives,
+            &tile_starts,
+            &mut errors,
+        );
         let successions = in_place::successions(program, &tenants, &lives);
         match spots(program, memory, &tenants, &successions, space, target, seed) {
             Ok(spots) => {
                 for (tenant, spot) in tenants.iter().zip(spots) {
-                    regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, target);
+                    regions[tenant.buffer.index()] = region(program, tenant.buffer, &spot, granule);
                 }
             }
             Err(it) => errors.extend(it),
@@ -66,15 +77,15 @@ fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Pla
 }
 
 /// An empty on-chip memory.
-fn memory_space(memory: Memory, target: &Target) -> Space {
+fn memory_space(memory: Memory, granule: Granule, target: &Target) -> Space {
     let (bytes, banks) = match memory {
         Memory::Psum => (
             target.psum_partition_bytes,
-            Banks::Of(target.psum_bank_bytes / target.min_align),
+            Banks::Of(target.psum_bank_bytes / granule.bytes),
         ),
         Memory::Hbm | Memory::Sbuf => (target.sbuf_partition_bytes, Banks::None),
     };
-    Space::new(bytes, banks, target)
+    Space::new(bytes, banks, granule)
 }
 
 /// Addresses in HBM one after another; on-chip buffers start at byte 0, where those that are never touched stay.
@@ -112,8 +123,8 @@ fn hbm_regions(program: &Program, target: &Target, errors: &mut Vec<Error>) -> V
     regions
 }
 
-fn region(program: &Program, id: BufferId, spot: &Spot, target: &Target) -> Region {
-    let start = spot.granules.start * target.min_align;
+fn region(program: &Program, id: BufferId, spot: &Spot, granule: Granule) -> Region {
+    let start = spot.granules.start * granule.bytes;
     let buffer = &program[id];
     Region::OnChip {
         partition: (spot.quadrants.start * QUADRANT) as u16,
@@ -137,8 +148,9 @@ fn spots(
     if !collisions.is_empty() {
         return Err(collisions);
     }
+    let granule = space.granule;
     let full = |failed: &Failed| {
-        let no_room = no_room(program, memory, tenants, failed, target);
+        let no_room = no_room(program, memory, tenants, failed, granule, target);
         vec![Error::NoRoom(Box::new(no_room))]
     };
     if let Some(failed) = over_capacity(tenants, successions, &space) {
@@ -420,6 +432,7 @@ fn no_room(
     memory: Memory,
     tenants: &[Tenant],
     failed: &Failed,
+    granule: Granule,
     target: &Target,
 ) -> NoRoom {
     let tensor = &tenants[failed.tenant];
@@ -436,16 +449,16 @@ fn no_room(
     others.clone().for_each(|it| demand.add(it));
     let mut live: Vec<LiveTensor> = others.map(described).collect();
     live.sort_by_key(|it| Reverse(it.tensor.bytes));
-    let align = u64::from(target.min_align);
+    let granule_bytes = u64::from(granule.bytes);
     NoRoom {
         memory,
         capacity: u64::from(match memory {
             Memory::Psum => target.psum_partition_bytes,
             _ => target.sbuf_partition_bytes,
         }),
-        needed: demand.granules() * align,
+        needed: demand.granules() * granule_bytes,
         tensor: described(tensor),
-        largest_fit: u64::from(failed.largest_fit) * align,
+        largest_fit: u64::from(failed.largest_fit) * granule_bytes,
         live,
         n_insts: program.insts.len(),
     }

@@ -8,6 +8,7 @@ mod instance;
 
 pub use instance::{INSTANCES, Instance, Topology};
 
+use crate::dtype::Dtype;
 use crate::isa::{Engine, Generation};
 
 /// A chip, as one of its cores sees it.
@@ -28,7 +29,7 @@ pub struct Target {
     pub psum_partition_bytes: u32,
     /// Bytes of one PSUM bank per partition (ARCH).
     pub psum_bank_bytes: u32,
-    /// Alignment of free-dimension addresses; not published (Q13).
+    /// Alignment of the addresses that we choose; not published (Q13).
     pub min_align: u32,
     pub hbm_bytes: u64,
     /// Free size of a stationary and of a moving operand (ARCH).
@@ -237,6 +238,12 @@ impl Target {
             33..=64 => &[0, 64],
             _ => &[0],
         }
+    }
+
+    /// Alignment of the addresses that a user may choose: elements lie at multiples of their size. The vendor's own
+    /// library allocates so (its stack allocator packs a bf16 column at byte 2), so Q13's 4 bytes bind only us.
+    pub fn align_of(&self, dtype: Dtype) -> u32 {
+        dtype.size().min(self.min_align)
     }
 
     /// Duration of cycles of an engine's clock, rounded up to whole picoseconds.

@@ -6,7 +6,7 @@ use super::error::{Error, Tensor};
 use super::in_place::replaces;
 use super::live::{Life, lives};
 use super::memory_space;
-use super::space::{QUADRANT, Space, Spot};
+use super::space::{Granule, QUADRANT, Space, Spot};
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
@@ -26,6 +26,12 @@ pub fn verify_placement(program: &Program, placement: &Placement, target: &Targe
     let lives = lives(program);
     let mut errors = hbm_collisions(program, placement);
     for memory in [Memory::Sbuf, Memory::Psum] {
+        let regions = program.buffers.iter().zip(&placement.regions);
+        let starts = regions.filter_map(|(buffer, region)| match *region {
+            Region::OnChip { start, .. } if buffer.memory == memory => Some(start),
+            Region::OnChip { .. } | Region::Hbm { .. } => None,
+        });
+        let granule = Granule::dividing(starts, target);
         let residents = program
             .buffers
             .iter()
@@ -49,7 +55,7 @@ pub fn verify_placement(program: &Program, placement: &Placement, target: &Targe
                     (u32::from(partition), u32::from(partition) + u32::from(partitions));
                 let spot = Spot {
                     quadrants: first / QUADRANT..end_partition.div_ceil(QUADRANT),
-                    granules: start / target.min_align..end.div_ceil(target.min_align),
+                    granules: start / granule.bytes..end.div_ceil(granule.bytes),
                 };
                 Some(Resident {
                     buffer: id,
@@ -63,7 +69,7 @@ pub fn verify_placement(program: &Program, placement: &Placement, target: &Targe
             program,
             memory,
             &residents,
-            memory_space(memory, target),
+            memory_space(memory, granule, target),
         ));
     }
     errors

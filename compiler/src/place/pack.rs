@@ -3,7 +3,7 @@
 //! Takes tenants in an order of importance, gives each the lowest bytes that no earlier one uses at the same time. Slower
 //! to compute, and harder on double buffering, than letting freed bytes rest.
 
-use super::space::{Banks, Space, Spot};
+use super::space::{Space, Spot};
 use super::tenant::Tenant;
 use std::ops::Range;
 
@@ -93,19 +93,11 @@ fn lowest_gap(neighbours: &[&Spot], quadrants: &Range<u32>, granules: u32, space
     let in_way = |it: &&&Spot| it.quadrants.start < quadrants.end && quadrants.start < it.quadrants.end;
     let mut start = 0;
     for it in neighbours.iter().filter(in_way) {
-        if align(start, granules, space.banks) + granules <= it.granules.start {
+        if space.start(start, granules) + granules <= it.granules.start {
             break;
         }
         start = start.max(it.granules.end);
     }
-    let start = align(start, granules, space.banks);
+    let start = space.start(start, granules);
     (granules <= space.granules && start <= space.granules - granules).then_some(start)
-}
-
-/// The first granule at or after `start` where a claim may begin.
-fn align(start: u32, granules: u32, banks: Banks) -> u32 {
-    match banks {
-        Banks::Of(bank) if granules > bank - start % bank => start.next_multiple_of(bank),
-        _ => start,
-    }
 }

@@ -1,8 +1,8 @@
 //! The free bytes of one on-chip memory while buffers come and go.
 //!
 //! Takes claims of (partitions, bytes), gives and frees ranges. Partitions are counted in quadrants of 32, because every
-//! buffer starts at one; bytes in granules of the target's alignment, one bit each, so that a search costs the same
-//! however many buffers live.
+//! buffer starts at one; bytes in granules, one bit each, so that a search costs the same however many buffers live. A
+//! granule is the alignment of the addresses that we choose, unless a user's address is finer.
 
 use crate::target::Target;
 use std::ops::Range;
@@ -10,6 +10,31 @@ use std::ops::Range;
 /// Partitions of a quadrant: the smallest legal start partition above zero.
 pub const QUADRANT: u32 = 32;
 const N_QUADRANTS: usize = 4;
+
+/// The unit in which the bytes of a memory are given away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granule {
+    pub bytes: u32,
+    /// The places we choose start at multiples of so many granules.
+    step: u32,
+}
+
+impl Granule {
+    /// The coarsest granule of which all `starts` are multiples.
+    pub fn dividing(starts: impl Iterator<Item = u32>, target: &Target) -> Granule {
+        let bits = starts.fold(target.min_align, |bits, start| bits | start);
+        let bytes = 1 << bits.trailing_zeros();
+        Granule {
+            bytes,
+            step: target.min_align / bytes,
+        }
+    }
+
+    /// Granules that a buffer of so many bytes takes where we choose its place.
+    pub fn rounded(self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.bytes * self.step)) * u64::from(self.step)
+    }
+}
 
 /// Where in a memory a claim may start, besides being free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +72,7 @@ fn words(granules: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
 /// One on-chip memory.
 #[derive(Clone, Debug)]
 pub struct Space {
+    pub granule: Granule,
     /// A set bit is a granule in use; indexed by granule / 64, then quadrant.
     words: Vec<[u64; N_QUADRANTS]>,
     pub granules: u32,
@@ -54,9 +80,10 @@ pub struct Space {
 }
 
 impl Space {
-    pub fn new(bytes: u32, banks: Banks, target: &Target) -> Space {
-        let granules = bytes / target.min_align;
+    pub fn new(bytes: u32, banks: Banks, granule: Granule) -> Space {
+        let granules = bytes / granule.bytes;
         let mut space = Space {
+            granule,
             words: vec![[0; N_QUADRANTS]; granules.div_ceil(64) as usize],
             granules,
             banks,
@@ -128,18 +155,17 @@ impl Space {
 
     /// The first place in a free run where a claim may start.
     fn fit(&self, run: &Range<u32>, granules: u32) -> Option<u32> {
-        let start = match self.banks {
-            Banks::None => run.start,
-            Banks::Of(bank) => {
-                let in_bank = run.start % bank;
-                if in_bank == 0 || granules <= bank - in_bank {
-                    run.start
-                } else {
-                    run.start.next_multiple_of(bank)
-                }
-            }
-        };
+        let start = self.start(run.start, granules);
         (start + granules <= run.end).then_some(start)
+    }
+
+    /// The first granule at or after `from` where a claim may start, free or not.
+    pub fn start(&self, from: u32, granules: u32) -> u32 {
+        let start = from.next_multiple_of(self.granule.step);
+        match self.banks {
+            Banks::Of(bank) if granules > bank - start % bank => start.next_multiple_of(bank),
+            Banks::Of(_) | Banks::None => start,
+        }
     }
 
     /// The fit with the lowest address.
@@ -224,9 +250,13 @@ mod tests {
     use super::*;
     use crate::target::TARGETS;
 
+    fn granule(start: u32) -> Granule {
+        Granule::dividing([start].into_iter(), &TARGETS[0])
+    }
+
     #[test]
     fn runs_cross_words_and_stop_at_the_end() {
-        let mut space = Space::new(1000, Banks::None, &TARGETS[0]);
+        let mut space = Space::new(1000, Banks::None, granule(0));
         assert_eq!(space.granules, 250);
         space.take(&Spot {
             quadrants: 0..4,
@@ -250,7 +280,7 @@ mod tests {
 
     #[test]
     fn claims_stay_inside_a_bank_or_start_at_one() {
-        let mut space = Space::new(16_384, Banks::Of(512), &TARGETS[0]);
+        let mut space = Space::new(16_384, Banks::Of(512), granule(8));
         space.take(&Spot {
             quadrants: 0..4,
             granules: 0..100,
@@ -260,5 +290,16 @@ mod tests {
         assert_eq!(space.first_fit(0..4, 600).unwrap().granules, 512..1112);
         assert_eq!(space.first_fit(0..4, 3584).unwrap().granules, 512..4096);
         assert_eq!(space.first_fit(0..4, 3585), None);
+    }
+    #[test]
+    fn beside_a_finer_address_claims_stay_aligned() {
+        let mut space = Space::new(1000, Banks::None, granule(6));
+        assert_eq!(space.granules, 500);
+        space.take(&Spot {
+            quadrants: 0..4,
+            granules: 0..3,
+        });
+        let granules = space.granule.rounded(5) as u32;
+        assert_eq!(space.first_fit(0..4, granules).unwrap().granules, 4..8);
     }
 }

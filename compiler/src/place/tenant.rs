@@ -5,7 +5,7 @@
 
 use super::error::Error;
 use super::live::Life;
-use super::space::{QUADRANT, Spot};
+use super::space::{Granule, QUADRANT, Spot};
 use crate::ir::{Buffer, BufferId, Inst, Program};
 use crate::isa::{Arg, Memory, Op};
 use crate::target::Target;
@@ -43,6 +43,7 @@ pub fn tenants(
     program: &Program,
     target: &Target,
     memory: Memory,
+    granule: Granule,
     lives: &[Option<Life>],
     tile_starts: &FxHashMap<BufferId, i64>,
     errors: &mut Vec<Error>,
@@ -59,7 +60,10 @@ pub fn tenants(
             continue;
         }
         let bytes = buffer.bytes();
-        let granules = bytes.div_ceil(u64::from(target.min_align));
+        let granules = match buffer.request {
+            Some(_) => bytes.div_ceil(u64::from(granule.bytes)),
+            None => granule.rounded(bytes),
+        };
         let mut starts = target.legal_starts(partitions);
         if let Some(&start) = tile_starts.get(&id) {
             let Some(at) = starts.iter().position(|&it| i64::from(it) == start) else {
@@ -78,7 +82,7 @@ pub fn tenants(
             fixed: None,
         };
         if buffer.request.is_some() {
-            match requested_spot(buffer, &tenant, target) {
+            match requested_spot(buffer, &tenant, granule, target) {
                 Ok(spot) => tenant.fixed = Some(spot),
                 Err(reason) => {
                     errors.push(Error::request(program, id, reason));
@@ -146,7 +150,12 @@ pub enum RequestFault {
     },
 }
 
-fn requested_spot(buffer: &Buffer, tenant: &Tenant, target: &Target) -> Result<Spot, RequestFault> {
+fn requested_spot(
+    buffer: &Buffer,
+    tenant: &Tenant,
+    granule: Granule,
+    target: &Target,
+) -> Result<Spot, RequestFault> {
     let request = buffer.request.expect("the caller has seen the request");
     if !tenant.starts.contains(&request.partition) {
         return Err(RequestFault::Partition {
@@ -155,10 +164,11 @@ fn requested_spot(buffer: &Buffer, tenant: &Tenant, target: &Target) -> Result<S
             legal: tenant.starts,
         });
     }
-    if !request.byte.is_multiple_of(target.min_align) {
+    let align = target.align_of(buffer.dtype);
+    if !request.byte.is_multiple_of(align) {
         return Err(RequestFault::Align {
             byte: request.byte,
-            align: target.min_align,
+            align,
         });
     }
     let (limit, bank) = match buffer.memory {
@@ -179,7 +189,7 @@ fn requested_spot(buffer: &Buffer, tenant: &Tenant, target: &Target) -> Result<S
             memory: buffer.memory,
         });
     }
-    let start = request.byte / target.min_align;
+    let start = request.byte / granule.bytes;
     Ok(Spot {
         quadrants: tenant.quadrants(request.partition),
         granules: start..start + tenant.granules,

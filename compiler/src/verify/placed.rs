@@ -14,8 +14,19 @@ use crate::target::Target;
 /// Every rule that a placed program breaks, in program order.
 pub fn verify_placed(program: &Program, placement: &Placement, target: &Target) -> Vec<Error> {
     let mut errors = Errors::new(program);
-    for (buffer, &region) in program.buffers.iter().zip(&placement.regions) {
-        for mistake in region_mistakes(buffer, region, target) {
+    // A view may read the bytes of a buffer as a wider dtype.
+    let mut aligns: Vec<u32> = program
+        .buffers
+        .iter()
+        .map(|it| target.align_of(it.dtype))
+        .collect();
+    for view in program.views() {
+        let align = &mut aligns[view.buffer.index()];
+        *align = target.align_of(view.dtype).max(*align);
+    }
+    let buffers = program.buffers.iter().zip(aligns);
+    for ((buffer, align), &region) in buffers.zip(&placement.regions) {
+        for mistake in region_mistakes(buffer, region, align, target) {
             errors.add_buffer(buffer, mistake);
         }
     }
@@ -37,7 +48,7 @@ pub fn verify_placed(program: &Program, placement: &Placement, target: &Target) 
     errors.list
 }
 
-fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<RegionMistake> {
+fn region_mistakes(buffer: &Buffer, region: Region, align: u32, target: &Target) -> Vec<RegionMistake> {
     let memory = buffer.memory;
     let outside = |axis, end: u64, limit: u64| {
         (end > limit).then_some(RegionMistake::Outside {
@@ -74,7 +85,6 @@ fn region_mistakes(buffer: &Buffer, region: Region, target: &Target) -> Vec<Regi
                 _ => target.sbuf_partition_bytes,
             };
             let partitions_end = u64::from(partition) + u64::from(partitions);
-            let align = target.min_align;
             [
                 outside(RegionAxis::Partitions, partitions_end, target.partitions.into()),
                 outside(RegionAxis::Bytes, end.into(), capacity.into()),
