@@ -55,7 +55,7 @@ ids! {
     RegisterId;
 }
 
-/// The sizes of a tensor, outermost first, at most six of them.
+/// The sizes of a tensor, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     rank: u8,
@@ -63,7 +63,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub const MAX_RANK: usize = 6;
+    pub const MAX_RANK: usize = MAX_DIMS;
 
     /// Makes a shape of at most [`Shape::MAX_RANK`] dimensions.
     pub fn new(dims: &[u32]) -> Option<Shape> {
@@ -209,8 +209,9 @@ pub struct Dim {
     pub count: u32,
 }
 
-/// The most pairs a view has, the partition pair included.
-pub const MAX_DIMS: usize = 6;
+/// The most pairs a view has, the partition pair included: classic kernels index partitions and three image axes on two
+/// levels. Instructions take fewer, so `specialize/split.rs` makes several of one.
+pub const MAX_DIMS: usize = 7;
 
 /// A window onto a buffer.
 ///

@@ -35,6 +35,7 @@ mod mask;
 mod access;
 mod host_bridge;
 mod tensor;
+mod split;
 mod layout;
 mod bind;
 mod compute;
@@ -44,6 +45,7 @@ mod assign;
 mod blocks;
 mod dependence;
 mod classic;
+mod loops;
 mod language;
 mod dynamic;
 mod create;
@@ -68,7 +70,7 @@ pub use kernel::{
 pub use modules::{ImportRequest, Loaded, Loader};
 
 use crate::ast::Function;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Report};
 use crate::host::HostState;
 use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
 use crate::source::{Sources, Span};
@@ -90,6 +92,7 @@ pub struct Limits {
     pub steps: u64,
     pub list_length: i64,
     pub instructions: usize,
+    pub errors: usize,
 }
 
 pub const LIMITS: Limits = Limits {
@@ -99,6 +102,7 @@ pub const LIMITS: Limits = Limits {
     steps: 50_000_000,
     list_length: 10_000_000,
     instructions: 8_000_000,
+    errors: 20,
 };
 
 /// Things that are accepted, but that newer NKI or the hardware would have otherwise.
@@ -118,6 +122,8 @@ enum Warning {
     WritesArgument,
     /// `np.float64` and the like for a device tensor.
     Narrowed,
+    /// An assignment to partitions at which no engine's access starts.
+    StartPartition,
     /// A 16-bit result of a Tensor-engine transpose.
     SixteenBitTranspose,
     /// Something that NKI has removed.
@@ -150,7 +156,7 @@ struct Evaluator<'a> {
     grid: &'a [u32],
     program_id: &'a [u32],
     modules: Vec<ModuleEnv>,
-    /// Errors that did not end the evaluation: of imported files, and of a dialect.
+    /// Errors that did not end the evaluation: of imported files, of a dialect, of what the target lacks.
     import_errors: Vec<Diagnostic>,
     dialect: Option<Dialect>,
     /// Whether a file imports `neuronxcc.nki`.
@@ -187,7 +193,7 @@ struct Evaluator<'a> {
     host: HostState,
     returned: Vec<Option<Rc<str>>>,
     masking: restrict::Masking,
-    loops: classic::Loops,
+    loops: loops::Loops,
     /// Index tensors without variables, by the expression that makes them.
     constant_indices: FxHashMap<*const crate::ast::Expr, Value>,
     dependences: dependence::Dependences,
@@ -236,7 +242,7 @@ impl<'a> Evaluator<'a> {
             host: HostState::default(),
             returned: Vec::new(),
             masking: restrict::Masking::default(),
-            loops: classic::Loops::default(),
+            loops: loops::Loops::default(),
             constant_indices: FxHashMap::default(),
             dependences: dependence::Dependences::default(),
             carried: Vec::new(),
@@ -252,6 +258,20 @@ impl<'a> Evaluator<'a> {
             return Err(Error::new(Mistake::TooManySteps { limit: LIMITS.steps }, span));
         }
         Ok(())
+    }
+
+    /// Keeps the error of an instruction that the target lacks, which nothing after it needs to have been made: one run
+    /// names them all.
+    fn goes_on_after(&mut self, error: &Error) -> bool {
+        let goes_on =
+            matches!(error.mistake, Mistake::NewerOnly { .. }) && self.import_errors.len() < LIMITS.errors;
+        if goes_on {
+            let report = error.report();
+            if !self.import_errors.contains(&report) {
+                self.import_errors.push(report);
+            }
+        }
+        goes_on
     }
 
     fn mark(&self) -> Mark {
@@ -358,6 +378,7 @@ impl Warning {
             Warning::OffsetOnView
             | Warning::IntThroughF32
             | Warning::Narrowed
+            | Warning::StartPartition
             | Warning::SixteenBitTranspose => None,
         }
     }
@@ -418,6 +439,13 @@ impl Warning {
                 Diagnostic::warning("narrowed", "64-bit types are narrowed to 32 bits on the device")
                     .at(span, "")
             }
+            Warning::StartPartition => Diagnostic::warning(
+                "assigned-by-dma",
+                "no engine can start at this partition, so the assignment is a DMA transfer",
+            )
+            .at(span, "two microseconds where an instruction takes a tenth of one")
+            .note("accesses of up to 32 partitions start at 0, 32, 64 or 96, wider ones at 0 or 64, or at 0")
+            .help("assign whole columns, or keep the row in a tile of its own"),
             Warning::SixteenBitTranspose => Diagnostic::warning(
                 "transpose-dtype",
                 "NeuronCore-v2 writes the result of a Tensor-engine transpose as float32",

@@ -51,6 +51,7 @@ mod placed;
 mod rules;
 
 pub use error::Error;
+pub use facts::{may_start, merged};
 pub use placed::verify_placed;
 
 use crate::ir::{Buffer, Frame, Inst, LocId, Program};

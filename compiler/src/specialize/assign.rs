@@ -4,14 +4,14 @@
 //! a tile of its own is written into the place instead, so no copy is made; anything else is copied.
 
 use super::Evaluator;
-use super::error::{Error, Result};
+use super::error::Result;
 use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Extent, Mask};
 use super::restrict::Masked;
 use super::scope::Frame;
 use super::value::{Region, Tensor, Value};
-use crate::ast::{ArgKind, BinOp, Expr, ExprKind};
+use crate::ast::{BinOp, Expr, ExprKind};
 use crate::dtype::Dtype;
 use crate::ir::BufferId;
 use crate::isa::{Accumulate, AluClass, AluOp, Arg, Op, Rule};
@@ -46,16 +46,19 @@ impl Evaluator<'_> {
                     self.loop_reduce(args, Some(place), frame, span)?;
                     return Ok(());
                 }
-                let args = self.eval_args(args, frame, span)?;
                 match callee {
-                    Value::Isa(op) => self.call_instruction(op, args, Some(place)).map(|_| ()),
+                    Value::Isa(op) => {
+                        let args = self.eval_args(args, frame, span)?;
+                        self.call_instruction(op, args, Some(place)).map(|_| ())
+                    }
                     Value::Nl(name) => {
+                        let args = self.eval_args(args, frame, span)?;
                         let before = self.progress();
                         let (result, masked) = self.call_language_masked(name, args, Some(place))?;
                         self.land(place, &result, &masked, before, span)
                     }
                     callee => {
-                        let result = self.call(&callee, args)?;
+                        let result = self.call_with(&callee, args, frame, span)?;
                         self.store_place(place, &result, span)
                     }
                 }
@@ -144,6 +147,7 @@ impl Evaluator<'_> {
             || !is_whole
             || !target.is_on_chip()
             || !same
+            || self.is_long(&target.view)
             || self.program.insts.len() <= before.n_insts
         {
             return Ok(false);
@@ -265,16 +269,19 @@ impl Evaluator<'_> {
             (&accumulator, op, &value.kind)
         {
             let callee = self.eval(callee, frame)?;
-            let args = self.eval_args(args, frame, span)?;
             let before = self.progress();
             let (operand, masked) = match &callee {
-                Value::Nl(name) => self.call_language_masked(name, args, None)?,
-                Value::Isa(op) => (
-                    self.call_instruction(*op, args, None)?,
-                    Masked::Extent(self.masking.last.clone()),
-                ),
+                Value::Nl(name) => {
+                    let args = self.eval_args(args, frame, span)?;
+                    self.call_language_masked(name, args, None)?
+                }
+                Value::Isa(op) => {
+                    let args = self.eval_args(args, frame, span)?;
+                    let operand = self.call_instruction(*op, args, None)?;
+                    (operand, Masked::Extent(self.masking.last.clone()))
+                }
                 callee => {
-                    let operand = self.call(callee, args)?;
+                    let operand = self.call_with(callee, args, frame, span)?;
                     return self.add_in_place(old, op, &operand, span);
                 }
             };
@@ -394,102 +401,6 @@ impl Evaluator<'_> {
             }
         }
     }
-
-    /// `nl.loop_reduce(tile, op=…, loop_indices=[i, j])`: the reduction over the iterations of the named loops.
-    pub fn loop_reduce(
-        &mut self,
-        args: &[crate::ast::CallArg],
-        place: Option<&Value>,
-        frame: &Rc<Frame>,
-        span: Span,
-    ) -> Result<Value> {
-        self.removed(Removed::LoopReduce, span);
-        let names = args.iter().find_map(|it| match &it.kind {
-            ArgKind::Keyword(name) if &*name.name == "loop_indices" => Some(&it.value),
-            _ => None,
-        });
-        let names: Vec<&Rc<str>> = match names.map(|it| &it.kind) {
-            Some(ExprKind::List(items) | ExprKind::Tuple(items)) => {
-                items.iter().filter_map(name_of).collect()
-            }
-            Some(kind) => name_of_kind(kind).into_iter().collect(),
-            None => Vec::new(),
-        };
-        let is_first = self.loops.is_first(&names);
-        let mut evaluated = self.eval_args(args, frame, span)?;
-        let masked = self.take_mask(&mut evaluated)?;
-        let Masked::Extent(extent) = masked else {
-            let help = "use a mask that is a rectangle";
-            return Err(Error::unsupported("nl.loop_reduce under this mask", help, span));
-        };
-        self.settle(&mut evaluated, &extent)?;
-        let [tile, op, _, dtype, _] =
-            evaluated.bind("nl.loop_reduce", ["x", "op", "loop_indices", "dtype", "name"], 2)?;
-        let tile = self.tile(&super::builtins::required(tile), "nl.loop_reduce", span)?;
-        let op = super::builtins::required(op);
-        let alu = super::library::operator_name(&op)
-            .and_then(alu_of_reduction)
-            .ok_or_else(|| {
-                Error::type_error(
-                    "`op` of nl.loop_reduce is np.add, np.max, np.min or np.multiply",
-                    span,
-                )
-            })?;
-        let place = match place {
-            Some(Value::Access(access)) => match &extent {
-                Extent::Rectangle(it) => access.within(it)?,
-                _ => return Err(access.outside()),
-            },
-            Some(place) => (*super::access::settled(place, "nl.loop_reduce", span)?).clone(),
-            None => self.running_total(&tile, dtype, &names, is_first, span)?,
-        };
-        let result = tensor_value(place.clone());
-        self.within(extent, |this| {
-            if is_first {
-                return this.store_view(&place, &tile, span);
-            }
-            let both = tile.region == Region::Psum && place.region == Region::Psum;
-            let tile = if both {
-                this.copied(&tile, tile.view.dtype, span)?
-            } else {
-                tile
-            };
-            let dst = this.view_arg(&place);
-            let args = [dst, dst, this.view_arg(&tile), Arg::Alu(alu)];
-            this.put(Op::TensorTensor, &args, span)
-        })?;
-        Ok(result)
-    }
-
-    /// The tile that a loop_reduce without a place adds to: one for each time its loops begin.
-    fn running_total(
-        &mut self,
-        tile: &Tensor,
-        dtype: Option<Value>,
-        names: &[&Rc<str>],
-        is_first: bool,
-        span: Span,
-    ) -> Result<Tensor> {
-        let outer: Vec<u32> = self.loops.others(names);
-        if !is_first && let Some(total) = self.loops.totals.get(&(span, outer.clone())) {
-            return Ok(total.clone());
-        }
-        let dtype = self.result_dtype(dtype, tile.view.dtype, span)?;
-        let total = self.fresh_like(tile, dtype, Region::Sbuf, span)?;
-        self.loops.totals.insert((span, outer), total.clone());
-        Ok(total)
-    }
-}
-
-fn name_of(expr: &Expr) -> Option<&Rc<str>> {
-    name_of_kind(&expr.kind)
-}
-
-fn name_of_kind(kind: &ExprKind) -> Option<&Rc<str>> {
-    match kind {
-        ExprKind::Name(name) => Some(name),
-        _ => None,
-    }
 }
 
 fn alu_of(op: BinOp) -> Option<AluOp> {
@@ -504,15 +415,5 @@ fn alu_of(op: BinOp) -> Option<AluOp> {
         BinOp::Shl => AluOp::ShiftLeft,
         BinOp::Shr => AluOp::ShiftRight,
         BinOp::Pow | BinOp::FloorDiv | BinOp::Mod | BinOp::MatMul => return None,
-    })
-}
-
-fn alu_of_reduction(name: &str) -> Option<AluOp> {
-    Some(match name {
-        "add" | "sum" => AluOp::Add,
-        "max" | "maximum" => AluOp::Maximum,
-        "min" | "minimum" => AluOp::Minimum,
-        "multiply" | "prod" => AluOp::Multiply,
-        _ => return None,
     })
 }

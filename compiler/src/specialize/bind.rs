@@ -6,6 +6,7 @@
 use super::call::unexpected;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::mask::Extent;
 use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
 use super::{Evaluator, LIMITS, Warning, library};
@@ -36,6 +37,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> Result<Value> {
         let row = op.row();
+        refuse_newer(extra, span)?;
         let mut bound = [Arg::Absent; MAX_ARGS];
         for (idx, operand) in row.operands.iter().enumerate() {
             bound[idx] = match (&given[idx], operand.default) {
@@ -76,6 +78,15 @@ impl Evaluator<'_> {
     pub fn emit(&mut self, op: Op, engine: Engine, mut args: [Arg; MAX_ARGS], span: Span) -> Result<()> {
         if !self.restrict(op, &mut args, span)? {
             return Ok(());
+        }
+        if self.is_classic
+            && let Some(parts) = self.parts(op, engine, &args)
+        {
+            return self.within(Extent::All, |this| {
+                parts
+                    .into_iter()
+                    .try_for_each(|it| this.emit(op, engine, it, span))
+            });
         }
         if self.program.insts.len() >= LIMITS.instructions {
             return Err(Error::new(
@@ -256,11 +267,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> Result<()> {
         for (name, value) in extra {
-            let newer = |what: &str, since: &'static str, help: &str| {
-                let (what, help) = (what.to_string(), help.to_string());
-                Err(Error::new(Mistake::NewerOnly { what, since, help }, span))
-            };
-            match (&**name, value) {
+            match (&**name, &named_mode(name, value)) {
                 ("name", Value::Str(_) | Value::None) => {}
                 ("dtype", _) => {
                     let dtype = self.dtype_of(value, span)?;
@@ -275,24 +282,10 @@ impl Evaluator<'_> {
                     let help = "slice the operands to the part that is meant";
                     return Err(Error::unsupported("a mask in this calling style", help, span));
                 }
-                ("priority" | "dst_idx", Value::None) => {}
-                ("dst_idx", _) => {
-                    let help = "find the positions with nc_find_index8 before replacing";
-                    return newer("`dst_idx`", "NeuronCore-v3", help);
-                }
-                ("priority", _) => return newer("`priority`", "NeuronCore-v4", "drop it"),
-                ("dge_mode", Value::Member(it)) if it.kind == "dge_mode" && it.name != "hwdge" => {}
-                ("dge_mode", Value::Member(it)) if it.kind == "dge_mode" => {
-                    return newer(
-                        "`dge_mode.hwdge`",
-                        "NeuronCore-v3",
-                        "use dge_mode.none, or drop it",
-                    );
-                }
+                // What of these the target lacks was refused before.
+                ("priority" | "dst_idx" | "perf_mode", _) => {}
+                ("dge_mode", Value::Member(it)) if it.kind == "dge_mode" => {}
                 ("oob_mode", Value::Member(it)) if it.kind == "oob_mode" => {}
-                ("perf_mode", Value::Member(it)) if it.kind == "matmul_perf_mode" && it.name == "none" => {}
-                ("perf_mode", Value::None) => {}
-                ("perf_mode", _) => return newer("`perf_mode`", "NeuronCore-v3", "drop it"),
                 ("keepdims", _) if value.as_int().is_some() => {
                     check_keepdims(self, value.truth(), dst, bound, span)?;
                 }
@@ -465,6 +458,39 @@ impl Evaluator<'_> {
             },
         }
     }
+}
+
+/// The value of a keyword; some libraries spell a mode by its number.
+fn named_mode(name: &str, value: &Value) -> Value {
+    library::member_of_number(name, value).unwrap_or_else(|| value.clone())
+}
+
+/// Refuses keywords that ask for what only newer NeuronCores have.
+pub fn refuse_newer(extra: &[(Rc<str>, Value)], span: Span) -> Result<()> {
+    for (name, value) in extra {
+        let (what, since, help) = match (&**name, named_mode(name, value)) {
+            ("priority" | "dst_idx" | "perf_mode", Value::None) => continue,
+            ("dst_idx", _) => (
+                "`dst_idx`",
+                "NeuronCore-v3",
+                "find the positions with nc_find_index8 before replacing",
+            ),
+            ("priority", _) => ("`priority`", "NeuronCore-v4", "drop it"),
+            ("dge_mode", Value::Member(it)) if it.name == "hwdge" => (
+                "`dge_mode.hwdge`",
+                "NeuronCore-v3",
+                "use dge_mode.none, or drop it",
+            ),
+            ("perf_mode", Value::Member(it)) if it.kind == "matmul_perf_mode" && it.name == "none" => {
+                continue;
+            }
+            ("perf_mode", _) => ("`perf_mode`", "NeuronCore-v3", "drop it"),
+            _ => continue,
+        };
+        let (what, help) = (what.to_string(), help.to_string());
+        return Err(Error::new(Mistake::NewerOnly { what, since, help }, span));
+    }
+    Ok(())
 }
 
 /// Whether two views of one buffer may share an element: their bounding boxes meet.

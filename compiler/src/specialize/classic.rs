@@ -19,7 +19,6 @@ use crate::ast::{ArgKind, CallArg, Expr, ExprKind};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::isa::Op;
 use crate::source::Span;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Names of `nki.language` that only the classic style has.
@@ -33,46 +32,6 @@ pub const NAMES: &[&str] = &[
     "par_dim",
     "spmd_dim",
 ];
-
-/// The loops around the current statement, by the names of their variables.
-#[derive(Default)]
-pub struct Loops {
-    around: Vec<(Rc<str>, u32)>,
-    /// Totals of `nl.loop_reduce` calls that are assigned to names, by place and the loops that do not reduce.
-    pub totals: FxHashMap<(Span, Vec<u32>), Tensor>,
-}
-
-impl Loops {
-    pub fn enter(&mut self, name: &Rc<str>, iteration: usize) {
-        self.around
-            .push((name.clone(), u32::try_from(iteration).unwrap_or(u32::MAX)));
-    }
-
-    pub fn leave(&mut self) {
-        self.around.pop();
-    }
-
-    /// Whether all named loops are in their first iteration.
-    pub fn is_first(&self, names: &[&Rc<str>]) -> bool {
-        let iteration = |name: &Rc<str>| {
-            self.around
-                .iter()
-                .rev()
-                .find(|it| it.0 == *name)
-                .map_or(0, |it| it.1)
-        };
-        names.iter().all(|it| iteration(it) == 0)
-    }
-
-    /// The iterations of the loops that are not named.
-    pub fn others(&self, names: &[&Rc<str>]) -> Vec<u32> {
-        self.around
-            .iter()
-            .filter(|it| !names.contains(&&it.0))
-            .map(|it| it.1)
-            .collect()
-    }
-}
 
 impl Evaluator<'_> {
     pub fn call_language(&mut self, name: &'static str, args: CallArgs) -> Result<Value> {

@@ -6,7 +6,7 @@
 use super::access::{self, Key};
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
-use super::index::{Pick, bound, subscript, tensor_value};
+use super::index::{Pick, bound, masked, subscript, tensor_value};
 use super::scope::{Found, Frame, Scope};
 use super::value::{Tensor, Value};
 use super::{Evaluator, LIMITS, builtins};
@@ -113,8 +113,7 @@ impl Evaluator<'_> {
                 if let Value::Nl("loop_reduce") = callee_value {
                     return self.loop_reduce(args, None, frame, expr.span);
                 }
-                let args = self.eval_args(args, frame, expr.span)?;
-                self.call(&callee_value, args)?
+                self.call_with(&callee_value, args, frame, expr.span)?
             }
             ExprKind::Unary {
                 op: UnaryOp::Not,
@@ -205,6 +204,9 @@ impl Evaluator<'_> {
                         return self.subscript(tensor, &access::keys_of(&value, span)?, span);
                     }
                     Value::Int(it) => Pick::At(it),
+                    mask @ Value::Mask(_) if keys.len() == 1 => {
+                        return masked(&tensor_value(tensor.clone()), &mask, span);
+                    }
                     value => match Key::of(&value, key.span)? {
                         Key::Pick(pick) => pick,
                         key => {
@@ -315,6 +317,27 @@ impl Evaluator<'_> {
             dict.insert(hash, name, value);
         }
         Ok(Value::Dict(Rc::new(dict.into())))
+    }
+
+    /// A call of a value with arguments that are not evaluated yet.
+    pub fn call_with(
+        &mut self,
+        callee: &Value,
+        args: &[CallArg],
+        frame: &Rc<Frame>,
+        span: Span,
+    ) -> Result<Value> {
+        let values = self.eval_args(args, frame, span)?;
+        // A function may reduce over a loop whose variable it is given.
+        let passes_loops = match callee {
+            Value::Function(closure) => self.loops.begin_call(&closure.function, args),
+            _ => false,
+        };
+        let result = self.call(callee, values);
+        if passes_loops {
+            self.loops.end_call();
+        }
+        result
     }
 
     pub fn eval_args(&mut self, args: &[CallArg], frame: &Rc<Frame>, span: Span) -> Result<CallArgs> {

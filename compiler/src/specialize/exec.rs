@@ -42,9 +42,10 @@ impl Evaluator<'_> {
     pub fn exec(&mut self, stmt: &Stmt, frame: &Rc<Frame>) -> Result<Flow> {
         self.step(stmt.span)?;
         match &stmt.kind {
-            StmtKind::Expr(expr) => {
-                self.eval(expr, frame)?;
-            }
+            StmtKind::Expr(expr) => match self.eval(expr, frame) {
+                Err(error) if self.goes_on_after(&error) => {}
+                outcome => drop(outcome?),
+            },
             StmtKind::Assign { targets, value } => {
                 if let [target] = targets.as_slice()
                     && let ExprKind::Index { value: base, index } = &target.kind
@@ -58,6 +59,11 @@ impl Evaluator<'_> {
                     self.naming = None;
                     done?;
                     return Ok(Flow::Next);
+                }
+                if let ([target], ExprKind::Name(variable)) = (targets.as_slice(), &value.kind)
+                    && let ExprKind::Name(name) = &target.kind
+                {
+                    self.loops.rename(name, variable);
                 }
                 self.naming = target_name(targets);
                 let value = self.eval(value, frame);

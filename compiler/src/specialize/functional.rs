@@ -152,6 +152,7 @@ impl Evaluator<'_> {
         let mut args = args;
         args.positional.insert(0, Value::None);
         let (mut given, extra) = super::bind::bind_operands(op.row(), args)?;
+        super::bind::refuse_newer(&extra, span)?;
         for (value, operand) in given.iter().zip(op.row().operands).skip(1) {
             if value.is_none() && operand.default.is_none() {
                 let (function, name) = (format!("nisa.{}", op.name()), operand.name.into());

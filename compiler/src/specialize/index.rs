@@ -8,8 +8,9 @@ use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
 use super::history::Removed;
 use super::host_bridge;
+use super::mask::Extent;
 use super::value::{SliceValue, Tensor, Value};
-use super::{access, affine};
+use super::{access, affine, restrict};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::source::Span;
 use std::rc::Rc;
@@ -33,6 +34,9 @@ pub fn position(index: i64, length: i64, what: &str, span: Span) -> Result<usize
 impl Evaluator<'_> {
     pub fn index(&mut self, value: &Value, index: &Value, span: Span) -> Result<Value> {
         match value {
+            Value::Tensor(_) | Value::Access(_) if matches!(index, Value::Mask(_)) => {
+                masked(value, index, span)
+            }
             Value::Tensor(tensor) => self.subscript(tensor, &access::keys_of(index, span)?, span),
             Value::Access(it) => Err(it.outside()),
             Value::Blocks(it) => self.index_blocks(it, index, span),
@@ -158,6 +162,27 @@ fn element(index: &Value, length: usize, what: &str, span: Span) -> Result<usize
             span,
         )),
     }
+}
+
+/// `x[i_p, i_f][mask]`: the part of the view that a rectangular mask lets through.
+pub fn masked(value: &Value, index: &Value, span: Span) -> Result<Value> {
+    let Value::Mask(mask) = index else {
+        unreachable!("the caller has seen the mask");
+    };
+    let tensor = match (mask.extent(), value) {
+        (Extent::All, value) => return Ok(value.clone()),
+        (Extent::Rectangle(it), Value::Access(access)) => (access.within(&it)?, it),
+        (Extent::Rectangle(it), Value::Tensor(tensor)) => ((**tensor).clone(), it),
+        _ => {
+            let message = "a subscript takes a mask that is a rectangle".to_string();
+            let help = "give the mask to the instruction: mask=…".to_string();
+            return Err(Error::new(Mistake::View { message, help }, span));
+        }
+    };
+    let (tensor, rectangle) = tensor;
+    let view = restrict::cut(&tensor.view, tensor.is_on_chip(), &rectangle)
+        .ok_or_else(|| restrict::mismatch(&tensor.view, &rectangle, span))?;
+    Ok(tensor_value(Tensor { view, ..tensor }))
 }
 
 /// Python's slicing of a sequence: bounds are clipped.

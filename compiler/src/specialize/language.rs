@@ -275,6 +275,9 @@ impl Evaluator<'_> {
                 (Arg::Int(it), false) => Arg::Float(it as f32),
                 (value, _) => value,
             };
+            if !self.is_reached(&dst) {
+                return self.store_number_by_dma(&dst, arg, span);
+            }
             let args = [self.view_arg(&dst), arg];
             return self.put(Op::Memset, &args, span);
         }
@@ -285,7 +288,12 @@ impl Evaluator<'_> {
     /// Moves a tile into a view by the instruction that the two memories call for.
     pub fn store_view(&mut self, dst: &Tensor, value: &Tensor, span: Span) -> Result<()> {
         let on_chip = dst.is_on_chip() && value.is_on_chip();
-        if on_chip {
+        let by_dma = on_chip
+            && [dst.region, value.region] == [Region::Sbuf; 2]
+            && !(self.is_reached(dst) && self.is_reached(value));
+        if by_dma {
+            self.warn(Warning::StartPartition, span);
+        } else if on_chip {
             let args = [self.view_arg(dst), self.view_arg(value)];
             return self.put(Op::TensorCopy, &args, span);
         }

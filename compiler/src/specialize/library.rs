@@ -84,6 +84,13 @@ fn enum_member(kind: &str, name: &str) -> Option<Value> {
     members.iter().find(|it| it.name == name).map(Value::Member)
 }
 
+/// The member of an enumeration that an int stands for.
+pub fn member_of_number(kind: &str, value: &Value) -> Option<Value> {
+    let Value::Int(number) = value else { return None };
+    let members = ENUMERATIONS.iter().find(|it| it.0 == kind)?.1;
+    members.iter().find(|it| it.value == *number).map(Value::Member)
+}
+
 /// An attribute of one of our modules; those of NKI's are looked up once.
 pub fn member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: Span) -> Result<Value> {
     let cache = match module {

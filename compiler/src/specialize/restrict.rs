@@ -382,6 +382,9 @@ fn part_of(op: Op, position: usize, rectangle: &Rectangle) -> Rectangle {
             (part.lows[1], part.highs[1]) = (rectangle.lows[0], rectangle.highs[0]);
         }
         (Op::NcMatmul, 2) => ignore(&mut part, 0),
+        (Op::Max8 | Op::NcFindIndex8, 0) | (Op::NcFindIndex8 | Op::NcMatchReplace8, 2) => {
+            (1..rectangle.rank).for_each(|dim| ignore(&mut part, dim));
+        }
         (Op::NcTranspose | Op::DmaTranspose, 0) if rectangle.rank == 2 => {
             part.sizes.swap(0, 1);
             part.lows.swap(0, 1);
@@ -425,7 +428,8 @@ pub fn cut(view: &View, on_chip: bool, rectangle: &Rectangle) -> Option<View> {
     View::new(view.buffer, view.dtype, partition, offset, &dims[..rank])
 }
 
-fn mismatch(view: &View, rectangle: &Rectangle, span: Span) -> Box<Error> {
+/// The error for a mask that is about tiles of another shape.
+pub fn mismatch(view: &View, rectangle: &Rectangle, span: Span) -> Box<Error> {
     let shape: Vec<u32> = view.dims().iter().map(|it| it.count).collect();
     let sizes = &rectangle.sizes[..rectangle.rank];
     let message = format!("a mask of shape {sizes:?} on a tile of shape {shape:?}");

@@ -131,7 +131,7 @@ pub fn merged(dims: &[Dim]) -> (usize, u64) {
 }
 
 /// Whether the buffer can be placed so that the view starts on a partition that engines can reach.
-fn may_start(view: &View, buffer: &Buffer, target: &Target) -> bool {
+pub fn may_start(view: &View, buffer: &Buffer, target: &Target) -> bool {
     let legal = target.legal_starts(view.partitions());
     let is_legal = |base: u32| legal.contains(&base.saturating_add(view.partition.into()));
     match buffer.request {
