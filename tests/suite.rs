@@ -8,6 +8,7 @@ use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::ir::{BufferId, InstId};
 use nk_compiler::isa::ROWS;
 use nk_compiler::source::Sources;
+use nk_compiler::specialize::Dialect;
 use nk_compiler::text::Directive;
 use nk_compiler::{Compiled, complete, lex, target, text};
 use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
@@ -60,8 +61,12 @@ fn settings() -> Settings {
 }
 
 fn open(sources: &mut Sources, path: &Path) -> Result<Session, Vec<Diagnostic>> {
+    open_as(sources, path, settings())
+}
+
+fn open_as(sources: &mut Sources, path: &Path, settings: Settings) -> Result<Session, Vec<Diagnostic>> {
     let shown = path.to_str().expect("test paths are UTF-8");
-    Session::open(sources, shown, settings()).map_err(|it| it.diagnostics)
+    Session::open(sources, shown, settings).map_err(|it| it.diagnostics)
 }
 
 fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
@@ -234,9 +239,9 @@ fn spilled_kernels_match_their_references_in_every_order() {
 }
 
 /// Everything that is said about a file: while it is parsed, or while its runs are compiled.
-fn diagnose(path: &Path) -> (Vec<Diagnostic>, Sources) {
+fn diagnose(path: &Path, settings: Settings) -> (Vec<Diagnostic>, Sources) {
     let mut sources = Sources::new();
-    let session = match open(&mut sources, path) {
+    let session = match open_as(&mut sources, path, settings) {
         Ok(it) => it,
         Err(diagnostics) => return (diagnostics, sources),
     };
@@ -266,7 +271,7 @@ fn broken_kernels_are_reported_at_their_lines() {
     for path in paths {
         let case = path.clone();
         let (found, shown) = with_stack(move || {
-            let (diagnostics, sources) = diagnose(&case);
+            let (diagnostics, sources) = diagnose(&case, settings());
             let place = |it: &Diagnostic| {
                 let span = it.primary_span().expect("every message has a place");
                 (
@@ -432,6 +437,50 @@ fn warnings_stand_at_their_lines() {
             shown[0].clone()
         });
         snapshots().bind(|| insta::assert_snapshot!(format!("warning_{}", stem(&path)), shown));
+    }
+}
+
+/// What each version of NKI says about the files: the codes at their lines, warnings and errors apart.
+#[test]
+fn dialects_refuse_what_they_lack() {
+    let paths = files("tests/dialects", "py");
+    assert!(paths.len() >= 2, "only {} files were found", paths.len());
+    for path in paths {
+        let case = path.clone();
+        let shown = with_stack(move || {
+            let versions = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6"].map(Some);
+            let mut shown = String::new();
+            for version in [None].into_iter().chain(versions) {
+                let settings = Settings {
+                    dialect: version.map(|it| Dialect::from_name(it).expect("it is a version")),
+                    ..settings()
+                };
+                let (diagnostics, sources) = diagnose(&case, settings);
+                let said = diagnostics.iter().filter_map(|it| {
+                    let (line, _) =
+                        sources.line_column(it.labels.first()?.span.file, it.labels.first()?.span.start);
+                    Some(format!("  {line}: {:?} {}: {}\n", it.severity, it.code, it.message).to_lowercase())
+                });
+                shown += &format!(
+                    "{}\n{}",
+                    version.unwrap_or("any version"),
+                    said.collect::<String>()
+                );
+            }
+            shown
+        });
+        snapshots().bind(|| insta::assert_snapshot!(format!("dialect_{}", stem(&path)), shown));
+    }
+}
+
+/// Like lines fold into blocks, and only like ones.
+#[test]
+fn like_lines_fold() {
+    let paths = files("tests/fold", "nir");
+    assert!(paths.len() >= 2, "only {} texts were found", paths.len());
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("the text is readable");
+        snapshots().bind(|| insta::assert_snapshot!(format!("fold_{}", stem(&path)), text::fold(&text)));
     }
 }
 

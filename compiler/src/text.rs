@@ -43,6 +43,7 @@ mod build;
 mod declare;
 mod directive;
 mod error;
+mod fold;
 mod operand;
 mod order;
 mod print;
@@ -59,6 +60,7 @@ lalrpop_util::lalrpop_mod!(
 pub use build::{Parsed, parse};
 pub use directive::{Directive, Literal, directives};
 pub use error::Error;
+pub use fold::fold;
 pub use print::{print, print_inst, print_view};
 
 use crate::ir::InstId;

@@ -194,7 +194,19 @@ impl Evaluator<'_> {
                 .keywords
                 .iter()
                 .any(|it| matches!(it.1, Value::Buffer(region) if !region.memory().is_on_chip()));
-            if !is_hbm && let Some(blocks) = self.make_blocks(name, &args, &items)? {
+            if !is_hbm && items.len() == 1 {
+                // A tile of one dimension is a column.
+                let shape = Value::tuple(vec![items[0].clone(), Value::Int(1)]);
+                match args.positional.first_mut() {
+                    Some(first) => *first = shape,
+                    None => args.keywords.retain_mut(|it| {
+                        if &*it.0 == "shape" {
+                            it.1 = shape.clone();
+                        }
+                        true
+                    }),
+                }
+            } else if !is_hbm && let Some(blocks) = self.make_blocks(name, &args, &items)? {
                 return Ok(blocks);
             }
         }

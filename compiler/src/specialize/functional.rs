@@ -160,6 +160,9 @@ impl Evaluator<'_> {
             }
         }
         self.keep_psum_apart(op.row(), &mut given, span)?;
+        if op == Op::TensorTensor {
+            self.repeat_column(&mut given, span)?;
+        }
         if op == Op::TensorReduce {
             move_axes_last(op.row(), &mut given, span)?;
         }
@@ -199,6 +202,24 @@ impl Evaluator<'_> {
             }
             _ => Ok(tensor_value(dst)),
         }
+    }
+
+    /// Repeats the operand of tensor_tensor that has one element where the other has several.
+    fn repeat_column(&mut self, given: &mut [Option<Value>; MAX_ARGS], span: Span) -> Result<()> {
+        let (Some(Value::Tensor(first)), Some(Value::Tensor(second))) = (&given[1], &given[2]) else {
+            return Ok(());
+        };
+        if first.view.partitions() != second.view.partitions() {
+            return Ok(());
+        }
+        let (at, column, whole) = match [first, second].map(|it| it.view.free_count() == 1) {
+            [true, false] => (1, first.clone(), second.clone()),
+            [false, true] => (2, second.clone(), first.clone()),
+            [true, true] | [false, false] => return Ok(()),
+        };
+        let shape: Vec<u32> = whole.shape().collect();
+        given[at] = Some(tensor_value(self.broadcast(&column, &shape, span)?));
+        Ok(())
     }
 
     /// Copies one of two operands out of PSUM where an instruction cannot read both there.

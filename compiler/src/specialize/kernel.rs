@@ -285,8 +285,11 @@ impl Evaluator<'_> {
             it.trace.pop();
             it
         })?;
-        self.collect_results(&value, function.header)?;
-        self.settle_zeros();
+        // An instruction that the target lacks writes nothing, which is no mistake of its own.
+        if self.import_errors.is_empty() {
+            self.collect_results(&value, function.header)?;
+            self.settle_zeros();
+        }
         Ok(inputs)
     }
 

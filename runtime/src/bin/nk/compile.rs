@@ -7,7 +7,7 @@ use nk_compiler::ast::dump_ast;
 use nk_compiler::ir::InstId;
 use nk_compiler::lex::dump_tokens;
 use nk_compiler::source::Sources;
-use nk_compiler::text::{PrintOptions, print};
+use nk_compiler::text::{PrintOptions, fold, print};
 use nk_compiler::{Compiled, cost};
 use nk_runtime::clif;
 use nk_runtime::session::{Failure, Session, programs};
@@ -26,6 +26,9 @@ pub struct CompileArgs {
     /// Add the place in the source to every instruction.
     #[arg(long)]
     spans: bool,
+    /// Fold runs of like lines into `repeat` blocks: shorter, for readers, not parsed back.
+    #[arg(long)]
+    fold: bool,
     /// Add the busy cycles of its engine to every instruction.
     #[arg(long)]
     cycles: bool,
@@ -104,5 +107,6 @@ fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Res
     };
     let placement = (args.emit != Stage::Program).then_some(&compiled.placement);
     let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
-    Ok(print(program, placement, schedule, options))
+    let text = print(program, placement, schedule, options);
+    Ok(if args.fold { fold(&text) } else { text })
 }
