@@ -28,6 +28,8 @@ mod builtins;
 mod convert;
 mod sequence;
 mod method;
+mod strings;
+mod sets;
 mod operate;
 mod index;
 mod affine;

@@ -1,4 +1,4 @@
-//! Methods of lists, dicts, sets, tuples and strings.
+//! Methods of lists, dicts, tuples and numbers.
 
 use super::builtins::{no_attribute, required};
 use super::dict::Dict;
@@ -6,7 +6,7 @@ use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::sequence::sorted;
 use super::value::Value;
-use super::{Evaluator, host_bridge};
+use super::{Evaluator, host_bridge, sets, strings};
 use crate::source::Span;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,35 +25,18 @@ const DICT: &[&str] = &[
     "update",
     "values",
 ];
-const SET: &[&str] = &["add", "clear", "copy", "discard", "remove", "union", "update"];
 const TUPLE: &[&str] = &["count", "index"];
-const STR: &[&str] = &[
-    "capitalize",
-    "count",
-    "endswith",
-    "find",
-    "format",
-    "isdigit",
-    "join",
-    "lower",
-    "lstrip",
-    "replace",
-    "rstrip",
-    "split",
-    "startswith",
-    "strip",
-    "upper",
-    "zfill",
-];
+const NUMBER: &[&str] = &["bit_count", "bit_length", "is_integer", "item"];
 
 /// The methods a value has.
 pub fn names(value: &Value) -> &'static [&'static str] {
     match value {
         Value::List(_) => LIST,
         Value::Dict(_) => DICT,
-        Value::Set(_) => SET,
+        Value::Set(_) => sets::METHODS,
         Value::Tuple(_) => TUPLE,
-        Value::Str(_) => STR,
+        Value::Str(_) => strings::METHODS,
+        Value::Int(_) | Value::Bool(_) | Value::Float(_) => NUMBER,
         Value::Instruction => &["depends_on"],
         _ => &[],
     }
@@ -74,6 +57,7 @@ impl Evaluator<'_> {
                 let [item] = args.bind(name, ["value"], 1)?;
                 search(items, name, &required(item), span)
             }
+            Value::Int(_) | Value::Bool(_) | Value::Float(_) => number_method(value, name, args),
             Value::Instruction => Ok(Value::Instruction),
             Value::Object(_) | Value::Class(_) | Value::Super(_) => self.call_bound(value, name, args),
             _ => Err(no_attribute(
@@ -226,154 +210,6 @@ impl Evaluator<'_> {
             )),
         }
     }
-
-    fn set_method(&mut self, set: &Rc<RefCell<Dict>>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        match &**name {
-            "clear" => set.borrow_mut().clear(),
-            "copy" => return Ok(Value::Set(Rc::new(RefCell::new(set.borrow().clone())))),
-            _ => {
-                let [item] = args.bind(name, ["elem"], 1)?;
-                let item = required(item);
-                let target = if &**name == "union" {
-                    Rc::new(RefCell::new(set.borrow().clone()))
-                } else {
-                    set.clone()
-                };
-                let items = if matches!(&**name, "union" | "update") {
-                    self.iterate(&item, span)?
-                } else {
-                    vec![item]
-                };
-                for item in items {
-                    let key = item.key().ok_or_else(|| Error::unhashable(&item, span))?;
-                    let found = target.borrow().get(&key).is_some();
-                    match &**name {
-                        "add" | "union" | "update" => target.borrow_mut().insert(key, item, Value::None),
-                        "remove" if !found => {
-                            return Err(Error::new(Mistake::MissingKey { key: item.repr() }, span));
-                        }
-                        "discard" | "remove" => drop(target.borrow_mut().remove(&key)),
-                        _ => return Err(no_attribute("a set".to_string(), name, SET.iter().copied(), span)),
-                    }
-                }
-                if &**name == "union" {
-                    return Ok(Value::Set(target));
-                }
-            }
-        }
-        Ok(Value::None)
-    }
-
-    fn str_method(&mut self, text: &Rc<str>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        if &**name == "format" {
-            return self.str_format(text, args);
-        }
-        let words: Vec<Value> = args.positional;
-        let word = |idx: usize| match words.get(idx) {
-            Some(Value::Str(it)) => Some(it.to_string()),
-            _ => None,
-        };
-        let needs =
-            |idx: usize| word(idx).ok_or_else(|| Error::type_error(format!("{name} takes a string"), span));
-        Ok(match &**name {
-            "lower" => Value::str(text.to_lowercase()),
-            "upper" => Value::str(text.to_uppercase()),
-            "capitalize" => {
-                let mut chars = text.chars();
-                let first = chars
-                    .next()
-                    .map(|it| it.to_uppercase().to_string())
-                    .unwrap_or_default();
-                Value::str(first + &chars.as_str().to_lowercase())
-            }
-            "strip" | "lstrip" | "rstrip" => {
-                let set: Vec<char> = word(0).unwrap_or(" \t\r\n".to_string()).chars().collect();
-                let is_in = |c: char| set.contains(&c);
-                let text = if &**name == "rstrip" {
-                    text
-                } else {
-                    text.trim_start_matches(is_in)
-                };
-                Value::str(if &**name == "lstrip" {
-                    text
-                } else {
-                    text.trim_end_matches(is_in)
-                })
-            }
-            "startswith" | "endswith" => {
-                let options = words.first().and_then(Value::items).unwrap_or(words.clone());
-                let fits = |it: &Value| match it {
-                    Value::Str(it) if &**name == "startswith" => text.starts_with(&**it),
-                    Value::Str(it) => text.ends_with(&**it),
-                    _ => false,
-                };
-                Value::Bool(options.iter().any(fits))
-            }
-            "replace" => Value::str(text.replace(&needs(0)?, &needs(1)?)),
-            "find" => {
-                let at = text.find(&needs(0)?);
-                Value::Int(at.map_or(-1, |it| text[..it].chars().count() as i64))
-            }
-            "count" => Value::Int(text.matches(&needs(0)?).count() as i64),
-            "isdigit" => Value::Bool(!text.is_empty() && text.chars().all(|it| it.is_ascii_digit())),
-            "zfill" => {
-                let width = words
-                    .first()
-                    .and_then(Value::as_int)
-                    .unwrap_or(0)
-                    .clamp(0, 10_000) as usize;
-                Value::str(format!("{text:0>width$}"))
-            }
-            "split" => Value::list(match word(0) {
-                Some(separator) if !separator.is_empty() => text.split(&separator).map(Value::str).collect(),
-                _ => text.split_whitespace().map(Value::str).collect(),
-            }),
-            "join" => {
-                let items = match words.first() {
-                    Some(it) => self.iterate(it, span)?,
-                    None => return Err(Error::type_error("join takes a sequence of strings", span)),
-                };
-                let texts: Vec<String> = items.iter().map(Value::text).collect();
-                Value::str(texts.join(text))
-            }
-            _ => return Err(no_attribute("a str".to_string(), name, STR.iter().copied(), span)),
-        })
-    }
-
-    fn str_format(&mut self, text: &str, args: CallArgs) -> Result<Value> {
-        let span = args.span;
-        let mut out = String::new();
-        let mut next = 0;
-        let mut rest = text;
-        while let Some(at) = rest.find(['{', '}']) {
-            out.push_str(&rest[..at]);
-            let (mark, tail) = rest[at..].split_at(1);
-            if tail.starts_with(mark) {
-                out.push_str(mark);
-                rest = &tail[1..];
-                continue;
-            }
-            let end = tail.find('}').filter(|_| mark == "{");
-            let end = end.ok_or_else(|| Error::value_error("a brace of the format has no partner", span))?;
-            let (field, spec) = tail[..end].split_once(':').unwrap_or((&tail[..end], ""));
-            let value = if field.is_empty() {
-                next += 1;
-                args.positional.get(next - 1)
-            } else if let Ok(idx) = field.parse::<usize>() {
-                args.positional.get(idx)
-            } else {
-                args.keywords.iter().find(|it| *it.0 == *field).map(|it| &it.1)
-            };
-            let value =
-                value.ok_or_else(|| Error::value_error(format!("no value for `{{{field}}}`"), span))?;
-            out.push_str(&super::format::format(value, spec).map_err(|it| Error::value_error(it, span))?);
-            rest = &tail[end + 1..];
-        }
-        out.push_str(rest);
-        Ok(Value::str(out))
-    }
 }
 
 fn search(items: &[Value], name: &str, item: &Value, span: Span) -> Result<Value> {
@@ -386,6 +222,27 @@ fn search(items: &[Value], name: &str, item: &Value, span: Span) -> Result<Value
         Some(at) => Ok(Value::Int(at as i64)),
         None => Err(Error::value_error(
             format!("{} is not in the sequence", item.repr()),
+            span,
+        )),
+    }
+}
+
+/// A method of an int or a float.
+fn number_method(value: &Value, name: &Rc<str>, args: CallArgs) -> Result<Value> {
+    let span = args.span;
+    let [] = args.bind(name, [], 0)?;
+    let bits = |it: i64| it.unsigned_abs();
+    match (&**name, value.as_int(), value) {
+        ("bit_length", Some(it), _) => Ok(Value::Int(i64::from(64 - bits(it).leading_zeros()))),
+        ("bit_count", Some(it), _) => Ok(Value::Int(i64::from(bits(it).count_ones()))),
+        ("is_integer", _, Value::Float(it)) => Ok(Value::Bool(it.is_finite() && it.fract() == 0.0)),
+        ("is_integer", Some(_), _) => Ok(Value::Bool(true)),
+        // What NumPy's scalars have.
+        ("item", ..) => Ok(value.clone()),
+        _ => Err(no_attribute(
+            with_article(value.kind()),
+            name,
+            NUMBER.iter().copied(),
             span,
         )),
     }

@@ -310,6 +310,8 @@ fn container_binary(op: BinOp, left: &Value, right: &Value, span: Span) -> Resul
         (BinOp::Mod, Value::Str(format), _) => super::format::percent(format, right)
             .map(Value::str)
             .map_err(|it| Error::value_error(it, span)),
+        (_, Value::Set(a), Value::Set(b)) => super::sets::binary(op, &a.borrow(), &b.borrow())
+            .ok_or_else(|| Error::new(operands(op.symbol(), left, right), span)),
         (BinOp::BitOr, Value::Dict(a), Value::Dict(b)) => {
             let mut merged = a.borrow().clone();
             for (name, value) in b.borrow().entries() {
