@@ -93,6 +93,7 @@ impl Input {
 
     fn with<T>(&mut self, f: impl FnOnce(&mut Sources, FileId, &Rc<ast::Module>, &Request<'_>) -> T) -> T {
         let request = Request {
+            place: Default::default(),
             kernel: None,
             args: &self.args,
             params: &[],

@@ -34,6 +34,16 @@ pub struct Checked {
     pub warnings: Vec<Error>,
     /// Empty when the program makes its results alone.
     pub unwritten: Vec<Unwritten>,
+    /// Empty when the program shares nothing with others.
+    pub foreign: Vec<ForeignRead>,
+}
+
+/// A read of a shared tensor that this program has not written: another program of the launch may have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignRead {
+    pub view: ViewId,
+    /// The mistake it is when no program writes it.
+    pub error: Error,
 }
 
 /// What a program does not write of one of its results.
@@ -46,10 +56,13 @@ pub struct Unwritten {
 
 /// How much of its results a program must write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Results {
+pub enum Results<'a> {
     Whole,
-    /// It is one program of a grid; what it leaves is for the caller to look into.
-    Part,
+    /// It is one program of a grid; what it leaves is for the caller to look into. Besides its results it shares these
+    /// tensors with the others.
+    Part {
+        shared: &'a [BufferId],
+    },
 }
 
 /// Checks that everything is written before it is read, and that every result is written.
@@ -58,8 +71,16 @@ pub fn check(program: &Program, placement: &Placement) -> Result<Checked, Vec<Er
 }
 
 /// [`check`] for a program that may be one of a grid.
-pub fn check_as(program: &Program, placement: &Placement, results: Results) -> Result<Checked, Vec<Error>> {
+pub fn check_as(
+    program: &Program,
+    placement: &Placement,
+    results: Results<'_>,
+) -> Result<Checked, Vec<Error>> {
     let mut flow = Flow::new(program, placement);
+    if let Results::Part { shared } = results {
+        flow.is_shared = program.buffers.iter().map(|it| it.role == Role::Out).collect();
+        shared.iter().for_each(|it| flow.is_shared[it.index()] = true);
+    }
     let mut loops = program.loops.iter().peekable();
     for (id, inst) in program.iter() {
         flow.open.retain(|it| id.index() < it.end);
@@ -79,6 +100,7 @@ pub fn check_as(program: &Program, placement: &Placement, results: Results) -> R
         errors,
         first_writes,
         first_touch,
+        foreign,
         ..
     } = flow;
     if !errors.is_empty() {
@@ -88,6 +110,7 @@ pub fn check_as(program: &Program, placement: &Placement, results: Results) -> R
         first_writes,
         warnings: unused(program, &first_touch),
         unwritten,
+        foreign,
     })
 }
 
@@ -165,6 +188,9 @@ struct Flow<'a> {
     /// The loops around the instruction at hand.
     open: Vec<Range<usize>>,
     first_writes: FirstWrites,
+    /// Buffers that other programs may write; empty when there are none.
+    is_shared: Vec<bool>,
+    foreign: Vec<ForeignRead>,
     errors: Vec<Error>,
     /// The error for each code, operand and place: unrolled loops repeat mistakes.
     known: FxHashMap<(&'static str, &'static str, Span), usize>,
@@ -184,6 +210,8 @@ impl<'a> Flow<'a> {
             first_touch: vec![None; program.buffers.len()],
             open: Vec::new(),
             first_writes: FirstWrites::default(),
+            is_shared: Vec::new(),
+            foreign: Vec::new(),
             errors: Vec::new(),
             known: FxHashMap::default(),
         }
@@ -223,6 +251,11 @@ impl<'a> Flow<'a> {
             tensor: Tensor::new(self.program, view.buffer),
             missing,
         };
+        if self.is_shared.get(view.buffer.index()) == Some(&true) {
+            self.written.has_view[id.index()] = true;
+            self.foreign.push(ForeignRead { view: id, error });
+            return;
+        }
         self.report(error);
         // What has been reported counts as written, so that it is reported once.
         self.written.insert(self.program, id);

@@ -90,7 +90,7 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
             n.div_ceil(timing.gather_group) * timing.gpsimd_start_cycles + timing.gather_cycles * n
         }
         Cost::Interval => timing.min_ii_cycles,
-        Cost::Dma | Cost::DmaTranspose | Cost::DmaCompute => 0,
+        Cost::Dma | Cost::DmaTranspose | Cost::DmaCompute | Cost::Collective => 0,
         Cost::Register => register_cycles(program, inst, target),
     };
     let cycles = cycles + emulated;

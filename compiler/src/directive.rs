@@ -11,6 +11,7 @@
 
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Report};
+use crate::launch::Grid;
 use crate::source::Span;
 
 /// A `run` directive with the `expect` and `snapshot` lines below it.
@@ -19,8 +20,10 @@ pub struct Run {
     pub kernel: String,
     /// Arguments in order, each with the text of its value.
     pub args: Vec<(String, String)>,
-    /// `grid=2,2` after the call.
-    pub grid: Vec<u32>,
+    /// `grid=2,2` after the call, or `grid=nl.nc(2)`.
+    pub grid: Grid,
+    /// `ranks=4` after the call.
+    pub ranks: Option<u32>,
     pub expects: Vec<Expect>,
     /// IR stages, or `clif` for the code that the JIT makes, that are kept as snapshots.
     pub snapshots: Vec<String>,
@@ -54,7 +57,7 @@ pub enum Error {
     },
 }
 
-const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M]";
+const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M] [ranks=N]";
 const USAGE_EXPECT: &str = "# nk: expect FUNCTION [rtol=X] [atol=X]";
 const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule|clif";
 
@@ -143,21 +146,22 @@ fn run(text: &str, span: Span) -> Result<Run, Error> {
         }
         args.push((name.trim().to_string(), value.trim().to_string()));
     }
-    let mut grid = Vec::new();
-    match text[close + 1..].trim() {
-        "" => {}
-        rest => {
-            let sizes = rest.strip_prefix("grid=").ok_or_else(wrong)?;
-            for size in sizes.split(',') {
-                grid.push(size.trim().parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?);
-            }
-        }
+    let (mut grid, mut ranks) = (Grid::default(), None);
+    let mut rest = text[close + 1..].trim();
+    if let Some((before, count)) = rest.rsplit_once("ranks=") {
+        ranks = Some(count.trim().parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?);
+        rest = before.trim();
+    }
+    if !rest.is_empty() {
+        let sizes = rest.strip_prefix("grid=").ok_or_else(wrong)?;
+        grid = Grid::parse(sizes).map_err(|_| wrong())?;
     }
     let (expects, snapshots) = (Vec::new(), Vec::new());
     Ok(Run {
         kernel: kernel.to_string(),
         args,
         grid,
+        ranks,
         expects,
         snapshots,
         span,
@@ -264,7 +268,7 @@ mod tests {
         assert_eq!(runs.len(), 1);
         let values: Vec<&str> = runs[0].args.iter().map(|it| it.1.as_str()).collect();
         assert_eq!(values, ["f32[2,3]:uniform(0, 1, 7)", "(1, 2)", "\"a,b\""]);
-        assert_eq!(runs[0].grid, [2, 3]);
+        assert_eq!(runs[0].grid.sizes, [2, 3]);
         assert_eq!(runs[0].expects[0].rtol, Some(1e-3));
     }
 

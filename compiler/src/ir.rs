@@ -51,6 +51,8 @@ ids! {
     InstId;
     /// A source position with the calls and loops around it.
     LocId;
+    /// An interned list of the ranks of a collective.
+    RanksId;
     /// A register of the sequencers.
     RegisterId;
 }
@@ -365,6 +367,10 @@ impl Shuffle {
     }
 }
 
+/// The ranks of all groups of a collective, group after group; for a permutation the sources and targets, pair after pair.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ranks(pub Vec<u32>);
+
 /// Where an instruction or a buffer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
@@ -437,6 +443,7 @@ pub struct Program {
     view_ids: FxHashMap<View, ViewId>,
     patterns: Vec<Pattern>,
     shuffles: Vec<Shuffle>,
+    ranks: Vec<Ranks>,
     pub insts: Vec<Inst>,
     pub registers: Vec<Register>,
     /// Loops that the device runs, in order of their beginnings, outer ones first.
@@ -462,6 +469,7 @@ impl Program {
             view_ids: FxHashMap::default(),
             patterns: Vec::new(),
             shuffles: Vec::new(),
+            ranks: Vec::new(),
             insts: Vec::new(),
             registers: Vec::new(),
             loops: Vec::new(),
@@ -536,6 +544,15 @@ impl Program {
             self.shuffles.len() - 1
         }));
         Arg::Shuffle(id, shuffle.0.contains(&Shuffle::KEEP))
+    }
+
+    /// Interns the ranks of a collective; programs have few of them.
+    pub fn add_ranks(&mut self, ranks: Ranks) -> Arg {
+        let known = self.ranks.iter().position(|it| *it == ranks);
+        Arg::Ranks(RanksId::new(known.unwrap_or_else(|| {
+            self.ranks.push(ranks);
+            self.ranks.len() - 1
+        })))
     }
 
     pub fn add_loc(&mut self, loc: Loc) -> LocId {
@@ -614,6 +631,7 @@ indexed! {
     ViewId views View;
     PatternId patterns Pattern;
     ShuffleId shuffles Shuffle;
+    RanksId ranks Ranks;
     InstId insts Inst;
     LocId locs Loc;
     RegisterId registers Register;

@@ -162,6 +162,9 @@ pub enum Kind {
     OobMode,
     /// For each lane of a quadrant, the lane it takes its elements from.
     Shuffle,
+    Exchange,
+    /// The ranks of all groups of a collective, group after group.
+    Ranks,
 }
 
 /// What a view operand may be.
@@ -272,6 +275,8 @@ pub enum AluSet {
     Maximum,
     /// What `tensor_partition_reduce` can do.
     Partitions,
+    /// What collectives reduce with.
+    Collective,
 }
 
 impl AluSet {
@@ -293,6 +298,7 @@ impl AluSet {
             AluSet::Cumulative => matches!(op, Add | Subtract | Multiply | Maximum | Minimum),
             AluSet::Maximum => op == Maximum,
             AluSet::Partitions => matches!(op, Add | Average | Maximum | BitwiseOr | BitwiseAnd),
+            AluSet::Collective => matches!(op, Add | Maximum | Minimum),
         }
     }
 }
@@ -360,6 +366,8 @@ pub enum Rule {
     StreamShuffle,
     /// Sizes of `local_gather`: elements an index, indices a GpSimd core, and what they make.
     LocalGather,
+    /// Operands, dtypes and sizes that an exchange between ranks asks for.
+    Collective,
 }
 
 /// How long the executing engine is busy. Formulas are in `isa.md` §3.1 and `timing.md` §1.2; `cost.rs` evaluates them.
@@ -407,6 +415,8 @@ pub enum Cost {
     Gather,
     /// One initiation interval.
     Interval,
+    /// The model of `timing.md` §5: it depends on the ranks and on when they arrive.
+    Collective,
 }
 
 /// How well a figure is known. The share of modelled time that rests on guesses is printed with every result.
@@ -440,6 +450,40 @@ pub enum Arg {
     OobMode(OobMode),
     /// The mask, and whether some lane keeps what it has.
     Shuffle(crate::ir::ShuffleId, bool),
+    Exchange(Exchange),
+    Ranks(crate::ir::RanksId),
+}
+
+/// What the ranks of a group do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Exchange {
+    AllReduce,
+    AllGather,
+    ReduceScatter,
+    AllToAll,
+    /// Pairs of a source and a target stand for groups.
+    Permute,
+    /// The same for two sources that are combined first.
+    PermuteReduce,
+    /// Nobody goes on before all are there; nothing moves.
+    Barrier,
+}
+
+pub const EXCHANGES: &[(Exchange, &str)] = &[
+    (Exchange::AllReduce, "all_reduce"),
+    (Exchange::AllGather, "all_gather"),
+    (Exchange::ReduceScatter, "reduce_scatter"),
+    (Exchange::AllToAll, "all_to_all"),
+    (Exchange::Permute, "permute"),
+    (Exchange::PermuteReduce, "permute_reduce"),
+    (Exchange::Barrier, "barrier"),
+];
+
+impl Exchange {
+    pub fn name(self) -> &'static str {
+        EXCHANGES[self as usize].1
+    }
 }
 
 /// What happens to a transfer whose dynamic address leaves its tensor.
@@ -549,6 +593,7 @@ mod tests {
         assert!(ALU_OPS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));
         assert!(ACT_FNS.iter().enumerate().all(|(idx, it)| it.op as usize == idx));
         assert!(ENGINES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
+        assert!(EXCHANGES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
         assert!(MEMORIES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
     }
 }

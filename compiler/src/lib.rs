@@ -23,10 +23,11 @@ pub mod place;
 pub mod check;
 pub mod spill;
 pub mod schedule;
+pub mod launch;
 
-use check::{Results, Unwritten};
+use check::{ForeignRead, Results, Unwritten};
 use diagnostic::{Diagnostic, Report};
-use ir::{FirstWrites, Placement, Program, Schedule};
+use ir::{BufferId, FirstWrites, Placement, Program, Schedule};
 use source::{FileId, Sources};
 use specialize::{Input, Request};
 use spill::Spilled;
@@ -46,6 +47,12 @@ pub struct Compiled {
     pub spilled: Spilled,
     /// Tensor arguments in the order of the request.
     pub inputs: Vec<Input>,
+    /// Tensors that programs of one launch have in common, besides arguments and results.
+    pub shared: Vec<BufferId>,
+    /// What is read of shared tensors without having been written by this program.
+    pub foreign: Vec<ForeignRead>,
+    /// Whether another program of the launch could have become another one.
+    pub reads_place: bool,
     pub warnings: Vec<Diagnostic>,
     /// What the kernel printed while it was specialised.
     pub printed: String,
@@ -87,10 +94,11 @@ pub fn compile_ast(
     {
         (program, spilled) = fitting;
     }
+    let shared = specialized.shared;
     let mut warnings = specialized.warnings;
     let n_programs: u64 = request.grid.iter().map(|&it| u64::from(it)).product();
     let results = if n_programs > 1 {
-        Results::Part
+        Results::Part { shared: &shared }
     } else {
         Results::Whole
     };
@@ -108,6 +116,9 @@ pub fn compile_ast(
                 unwritten: stages.unwritten,
                 spilled,
                 inputs: specialized.inputs,
+                shared,
+                foreign: stages.foreign,
+                reads_place: specialized.reads_place,
                 warnings,
                 printed,
             })
@@ -138,6 +149,7 @@ pub struct Stages {
     pub first_writes: FirstWrites,
     pub schedule: Schedule,
     pub unwritten: Vec<Unwritten>,
+    pub foreign: Vec<ForeignRead>,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -147,7 +159,7 @@ pub fn complete(
     program: &Program,
     placement: Option<Placement>,
     schedule: Option<Schedule>,
-    results: Results,
+    results: Results<'_>,
     target: &Target,
 ) -> Result<Stages, Vec<Diagnostic>> {
     none(verify::verify(program, target))?;
@@ -165,6 +177,7 @@ pub fn complete(
         first_writes: checked.first_writes,
         schedule,
         unwritten: checked.unwritten,
+        foreign: checked.foreign,
         warnings: reports(&checked.warnings),
     })
 }

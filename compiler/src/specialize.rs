@@ -61,6 +61,7 @@ mod composite;
 mod reduce;
 mod normalise;
 mod chance;
+mod collectives;
 mod kernel;
 
 pub use constant::ArrayLoader;
@@ -157,6 +158,11 @@ struct Evaluator<'a> {
     params: &'a [(String, String)],
     grid: &'a [u32],
     program_id: &'a [u32],
+    place: crate::launch::Place,
+    /// Whether anything depends on which program of the launch this is.
+    reads_place: bool,
+    /// Tensors in `nl.shared_hbm` that were made, by id and name.
+    shared: Vec<(crate::ir::BufferId, Name)>,
     modules: Vec<ModuleEnv>,
     /// Errors that did not end the evaluation: of imported files, of a dialect, of what the target lacks.
     import_errors: Vec<Diagnostic>,
@@ -217,6 +223,9 @@ impl<'a> Evaluator<'a> {
             params: request.params,
             grid: request.grid,
             program_id: request.program_id,
+            place: request.place,
+            reads_place: false,
+            shared: Vec::new(),
             modules: Vec::new(),
             import_errors: Vec::new(),
             dialect: request.dialect,

@@ -132,6 +132,23 @@ pub struct Timing {
     pub hbm_chip_bytes_per_us: u64,
     /// Program preamble and postamble in published latencies.
     pub program_overhead_ps: u64,
+    pub collectives: Collectives,
+}
+
+/// Parameters of the model of collectives, calibrated on the published all-reduces of 2 and 64 ranks and all-gathers of 32
+/// (`timing.md` §5.3).
+#[derive(Clone, Debug)]
+pub struct Collectives {
+    /// What starting one takes, and what one with other ranks takes at least.
+    pub launch_ps: u64,
+    pub floor_ps: u64,
+    /// A step over one link of an instance, and one between instances.
+    pub hop_ps: u64,
+    pub efa_hop_ps: u64,
+    /// Bytes per microsecond of a rank, all steps being in flight. No published series reaches the rate of a link.
+    pub bytes_per_us: u64,
+    /// A barrier of the two cores of a chip: a semaphore written by DMA, assumed to take the latency of one.
+    pub barrier_ps: u64,
 }
 
 const TIMING_V2: Timing = Timing {
@@ -178,6 +195,14 @@ const TIMING_V2: Timing = Timing {
     hbm_core_bytes_per_us: 410_000,
     hbm_chip_bytes_per_us: 820_000,
     program_overhead_ps: 15_000_000,
+    collectives: Collectives {
+        launch_ps: 26_200_000,
+        floor_ps: 58_000_000,
+        hop_ps: 3_900_000,
+        efa_hop_ps: 11_060_000,
+        bytes_per_us: 54_500,
+        barrier_ps: 1_300_000,
+    },
 };
 
 /// The chips that programs can be compiled for.

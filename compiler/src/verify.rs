@@ -202,6 +202,8 @@ fn check_operand(case: &mut Case, position: usize) {
         | (Kind::Accumulate, Arg::Accumulate(_))
         | (Kind::Register | Kind::RegisterOrInt, Arg::Register(_))
         | (Kind::RegisterOrInt, Arg::Int(_))
+        | (Kind::Exchange, Arg::Exchange(_))
+        | (Kind::Ranks, Arg::Ranks(_))
         | (Kind::OobMode, Arg::OobMode(_)) => None,
         _ => Some(OperandMistake::WrongKind),
     };

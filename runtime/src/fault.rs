@@ -17,6 +17,8 @@ pub enum Fault {
     Index { inst: InstId, index: Index },
     /// A loop, by number, that has run too often.
     Endless { number: usize, limit: u64 },
+    /// An exchange between ranks that did not come about; the fabric knows why.
+    Exchange { inst: InstId },
 }
 
 /// An index out of bounds.
@@ -39,7 +41,7 @@ pub struct FaultReport {
 impl Fault {
     pub fn describe(self, program: &Program) -> FaultReport {
         let (text, span) = match self {
-            Fault::Index { inst, .. } => (
+            Fault::Index { inst, .. } | Fault::Exchange { inst } => (
                 print_inst(program, &program[inst]),
                 program.span(program[inst].loc),
             ),
@@ -67,6 +69,11 @@ impl Report for FaultReport {
                     .note(format!("in `{}`", self.text))
                     .note("on the device this is error 1006, out of bound access (NRT_EXEC_OOB)")
                     .help("bound the index, or pass oob_mode=nisa.oob_mode.skip to a dma_copy that may leave rows out")
+            }
+            Fault::Exchange { .. } => {
+                Diagnostic::error("deadlock", "a rank waits for others that never come")
+                    .note(format!("in `{}`", self.text))
+                    .note("the device would hang until the runtime gives up (NRT_TIMEOUT)")
             }
             Fault::Endless { limit, .. } => {
                 let message = format!("the loop of the device has run {limit} times and has not ended");

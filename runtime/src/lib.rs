@@ -9,6 +9,8 @@ mod reference;
 mod lower;
 mod control;
 mod jit;
+mod fabric;
+mod collective;
 mod machine;
 pub mod emulate;
 pub mod trace;

@@ -2,15 +2,21 @@
 //!
 //! Takes a program, its placement and an order of its instructions, gives the contents of buffers. Knows nothing of time.
 
+mod apart;
+
+pub use apart::Touch;
+
 use crate::access::Access;
+use crate::fabric::Link;
 use crate::fault::Fault;
 use crate::jit::{self, Callbacks, Called, Compiled};
 use crate::kernels::Level;
 use crate::lower;
-use crate::memory::{Layout, Memory, counts};
+use crate::memory::{Layout, Memory, Reservation, Seat, counts};
 use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
 use crate::tensor::Tensor;
+use apart::{Apart, Touches};
 use nk_compiler::ir::{
     Bound, BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, LoopKind, Node, Placement, Program,
     Region, RegisterId, View,
@@ -18,6 +24,7 @@ use nk_compiler::ir::{
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What executes instructions.
@@ -49,6 +56,18 @@ impl Execution {
     }
 }
 
+/// Where a core stands among those that run with it.
+#[derive(Clone, Debug)]
+pub struct Site {
+    pub reservation: Arc<Reservation>,
+    pub seat: Seat,
+    /// The ranges of HBM that the program may touch.
+    pub hbm: Vec<(u64, u64)>,
+    pub link: Link,
+    /// Which buffers other programs may touch at the same time; empty when none are.
+    pub is_shared: Vec<bool>,
+}
+
 /// One core with a loaded program.
 #[derive(Debug)]
 pub struct Machine {
@@ -64,6 +83,10 @@ pub struct Machine {
     stats: Stats,
     /// The segments that the last run has executed, in order.
     path: Vec<u32>,
+    link: Link,
+    /// Instructions that the machine looks at itself.
+    apart: FxHashMap<InstId, Apart>,
+    touches: Touches,
 }
 
 /// A device loop that has run so often is taken for one that never ends.
@@ -115,12 +138,37 @@ impl Machine {
         target: &'static Target,
         execution: Execution,
     ) -> Machine {
-        let started = Instant::now();
         let layout = Layout::new(program, placement, target);
+        let site = Site {
+            reservation: Reservation::new(&layout),
+            seat: Seat {
+                core: 0,
+                n_cores: 1,
+                hbm_bytes: layout.hbm_bytes,
+            },
+            hbm: vec![(0, layout.hbm_bytes)],
+            link: Link::alone(),
+            is_shared: Vec::new(),
+        };
+        Machine::load_at(program, placement, first, target, execution, site)
+    }
+
+    /// [`Machine::load_with`] for one core of several.
+    pub fn load_at(
+        program: &Program,
+        placement: &Placement,
+        first: &FirstWrites,
+        target: &'static Target,
+        execution: Execution,
+        site: Site,
+    ) -> Machine {
+        let started = Instant::now();
+        let layout = Layout::of_seat(program, site.seat, target);
         let whole =
             |(idx, it)| Access::new(program, placement, &layout, &View::whole(BufferId::new(idx), it));
         let buffers: Vec<Access> = program.buffers.iter().enumerate().map(whole).collect();
         let accesses = Access::all(program, placement, &layout);
+        let apart = apart::find(program, &accesses, &site.is_shared);
         let mut stats = Stats::default();
         let mut stage_bytes = 0;
         let counting = program.iter().filter(|it| counts(it.1)).map(|it| it.0);
@@ -141,7 +189,7 @@ impl Machine {
             })),
         };
         stats.load_time = started.elapsed();
-        let mut memory = Memory::reserve(layout, stage_bytes);
+        let mut memory = Memory::within(site.reservation, layout, &site.hbm, stage_bytes);
         poison(&mut memory, program, placement, Space::Sbuf);
         poison(&mut memory, program, placement, Space::Psum);
         let mut machine = Machine {
@@ -154,6 +202,9 @@ impl Machine {
             loops: program.loops.clone(),
             stats,
             path: Vec::new(),
+            link: site.link,
+            apart,
+            touches: Touches::default(),
         };
         // A result is written in full, so its pages are no more than it needs.
         for result in &program.results {
@@ -176,6 +227,11 @@ impl Machine {
         &self.path
     }
 
+    /// What dynamic accesses of shared tensors have touched, in all runs.
+    pub fn touches(&self) -> &[Touch] {
+        &self.touches.list
+    }
+
     /// What loading the program took.
     pub fn stats(&self) -> Stats {
         self.stats
@@ -191,6 +247,19 @@ impl Machine {
         );
         for (at, row) in rows.into_iter().zip(bytes.chunks(row_bytes.max(1) as usize)) {
             self.memory.bytes_mut(at, row_bytes).copy_from_slice(row);
+        }
+    }
+
+    /// Sets what lies in HBM for this program alone to zero, as it is before anything ran there.
+    pub fn clear_hbm(&mut self, program: &Program, is_shared: &[bool]) {
+        for (idx, buffer) in program.buffers.iter().enumerate() {
+            let id = BufferId::new(idx);
+            let is_constant = program.constants.iter().any(|it| it.buffer == id);
+            let is_own = is_shared.get(idx) != Some(&true);
+            if buffer.memory == Space::Hbm && is_own && !is_constant {
+                let at = self.buffers[idx].start;
+                self.memory.bytes_mut(at, buffer.bytes()).fill(0);
+            }
         }
     }
 
@@ -224,6 +293,9 @@ impl Machine {
             loops,
             path,
             counting,
+            link,
+            apart,
+            touches,
             ..
         } = self;
         let code: &Code = code;
@@ -236,6 +308,9 @@ impl Machine {
             path,
             n_iterations: vec![0; loops.len()],
             counting,
+            link,
+            apart,
+            touches,
         };
         match code {
             _ if control.nodes == [Node::Segment(0)] => running.segment(0),
@@ -275,15 +350,60 @@ struct Running<'a> {
     path: &'a mut Vec<u32>,
     n_iterations: Vec<u64>,
     counting: &'a [InstId],
+    link: &'a Link,
+    apart: &'a FxHashMap<InstId, Apart>,
+    touches: &'a mut Touches,
 }
 
 impl Callbacks for Running<'_> {
     fn segment(&mut self, number: usize) -> Result<(), Fault> {
         self.path.push(number as u32);
+        let order = std::mem::take(&mut self.orders[number]);
+        let done = self.execute_all(&order);
+        self.orders[number] = order;
+        done
+    }
+
+    fn iteration(&mut self, number: usize) -> Result<(), Fault> {
+        self.n_iterations[number] += 1;
+        if self.n_iterations[number] > MAX_ITERATIONS {
+            return Err(Fault::Endless {
+                number,
+                limit: MAX_ITERATIONS,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Running<'_> {
+    /// Executes instructions, those that the machine looks at by themselves.
+    fn execute_all(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        if self.apart.is_empty() {
+            return self.execute(order);
+        }
+        let mut rest = order;
+        while let Some(at) = rest.iter().position(|it| self.apart.contains_key(it)) {
+            self.execute(&rest[..at])?;
+            match &self.apart[&rest[at]] {
+                Apart::Collective(it) => it.run(self.memory, self.link)?,
+                Apart::Watched(list) => {
+                    // SAFETY: as in `execute`.
+                    let registers = unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) };
+                    list.iter()
+                        .for_each(|it| it.note(self.memory, registers, self.touches));
+                    self.execute(&rest[at..=at])?;
+                }
+            }
+            rest = &rest[at + 1..];
+        }
+        self.execute(rest)
+    }
+
+    fn execute(&mut self, order: &[InstId]) -> Result<(), Fault> {
         // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
         // waits for this call.
         let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
-        let order = &self.orders[number];
         match self.code {
             Code::Jit(compiled) => compiled.run(self.memory, registers, order),
             Code::Reference(plain) => {
@@ -307,17 +427,6 @@ impl Callbacks for Running<'_> {
                 })
             }
         }
-    }
-
-    fn iteration(&mut self, number: usize) -> Result<(), Fault> {
-        self.n_iterations[number] += 1;
-        if self.n_iterations[number] > MAX_ITERATIONS {
-            return Err(Fault::Endless {
-                number,
-                limit: MAX_ITERATIONS,
-            });
-        }
-        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
-//! The memories of one core: SBUF, PSUM, its HBM window and the scratch of the kernels, in one guarded reservation.
+//! The memories of a core: SBUF, PSUM, its windows onto HBM and the scratch of the kernels, in a guarded reservation.
+//! Cores of one chip lie in one reservation and share its HBM.
 //!
 //! Takes a placement, gives byte offsets into the reservation and checked slices of it. Never knows what a byte means.
 //!
@@ -9,6 +10,7 @@
 use nk_compiler::ir::{Inst, Placement, Program, Region};
 use nk_compiler::isa::{Arg, Memory as Space, Range};
 use nk_compiler::target::Target;
+use std::sync::Arc;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
@@ -19,6 +21,10 @@ const EDGE_GUARD: u64 = 4 << 30;
 const GUARD: u64 = 1 << 20;
 /// Windows start at multiples of this, which every host's page size divides.
 const PAGE: u64 = 64 << 10;
+
+/// Room for the counters of a program, and for its stage window.
+const COUNTER_SPAN: u64 = 1 << 30;
+const STAGE_SPAN: u64 = 64 << 30;
 
 /// Rows of scratch that compiled code may use.
 pub const SCRATCH_ROWS: u64 = 12;
@@ -48,6 +54,16 @@ pub struct Layout {
     /// Tiles that instructions with overlapping operands are computed through. It stands last, as its size is known
     /// last.
     pub stage: u64,
+    /// The end of the reservation.
+    pub end: u64,
+}
+
+/// Which of the cores of a reservation a memory is of, and the size of the HBM that they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub core: u32,
+    pub n_cores: u32,
+    pub hbm_bytes: u64,
 }
 
 /// The distance between two rows of `bytes` bytes: an odd number of lines, with room to read a vector past the end.
@@ -70,19 +86,6 @@ pub fn counts(inst: &Inst) -> bool {
 
 impl Layout {
     pub fn new(program: &Program, placement: &Placement, target: &Target) -> Layout {
-        let partitions = u64::from(target.partitions);
-        let row_pitch = padded(u64::from(target.sbuf_partition_bytes) * 4);
-        let sbuf_pitch = padded(u64::from(target.sbuf_partition_bytes));
-        let psum_pitch = padded(u64::from(target.psum_partition_bytes));
-        let rows = EDGE_GUARD;
-        let accumulators = next_window(rows + SCRATCH_ROWS * row_pitch);
-        let vector_accumulators = accumulators + partitions * 4;
-        let generators = vector_accumulators + partitions * 4;
-        let counters = next_window(generators + partitions * 4);
-        let n_counters = program.insts.iter().filter(|it| counts(it)).count() as u64;
-        let sbuf = next_window(counters + n_counters * 8);
-        let psum = next_window(sbuf + partitions * sbuf_pitch);
-        let hbm = next_window(psum + partitions * psum_pitch);
         let ends = program
             .buffers
             .iter()
@@ -91,7 +94,37 @@ impl Layout {
                 Region::Hbm { address } => address + buffer.bytes(),
                 Region::OnChip { .. } => 0,
             });
-        let hbm_bytes = ends.max().unwrap_or(0);
+        let seat = Seat {
+            core: 0,
+            n_cores: 1,
+            hbm_bytes: ends.max().unwrap_or(0),
+        };
+        Layout::of_seat(program, seat, target)
+    }
+
+    /// The layout of one core of several.
+    pub fn of_seat(program: &Program, seat: Seat, target: &Target) -> Layout {
+        let partitions = u64::from(target.partitions);
+        let row_pitch = padded(u64::from(target.sbuf_partition_bytes) * 4);
+        let sbuf_pitch = padded(u64::from(target.sbuf_partition_bytes));
+        let psum_pitch = padded(u64::from(target.psum_partition_bytes));
+        // The windows of a core lie at the same distances from its first one, whatever the program.
+        let span = next_window(SCRATCH_ROWS * row_pitch)
+            + next_window(partitions * 12)
+            + next_window(partitions * sbuf_pitch)
+            + next_window(partitions * psum_pitch)
+            + next_window(COUNTER_SPAN);
+        let rows = EDGE_GUARD + u64::from(seat.core) * span;
+        let accumulators = next_window(rows + SCRATCH_ROWS * row_pitch);
+        let vector_accumulators = accumulators + partitions * 4;
+        let generators = vector_accumulators + partitions * 4;
+        let sbuf = next_window(generators + partitions * 4);
+        let psum = next_window(sbuf + partitions * sbuf_pitch);
+        let counters = next_window(psum + partitions * psum_pitch);
+        let n_counters = program.insts.iter().filter(|it| counts(it)).count() as u64;
+        let hbm = next_window(EDGE_GUARD + u64::from(seat.n_cores) * span);
+        let hbm_bytes = seat.hbm_bytes;
+        let stages = next_window(hbm + hbm_bytes);
         Layout {
             partitions,
             rows,
@@ -107,7 +140,8 @@ impl Layout {
             psum_pitch,
             hbm,
             hbm_bytes,
-            stage: next_window(hbm + hbm_bytes),
+            stage: stages + u64::from(seat.core) * STAGE_SPAN,
+            end: stages + u64::from(seat.n_cores) * STAGE_SPAN + EDGE_GUARD,
         }
     }
 
@@ -130,16 +164,47 @@ impl Layout {
     }
 }
 
-/// The reservation with its windows opened. Bytes start as zero and cost nothing until they are touched.
+/// A range of addresses, without memory behind them until windows are opened.
+#[derive(Debug)]
+pub struct Reservation {
+    base: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: the reservation is only an address; what lies behind it is reached through memories.
+unsafe impl Send for Reservation {}
+// SAFETY: as above.
+unsafe impl Sync for Reservation {}
+
+impl Reservation {
+    /// Reserves what the cores of a layout need.
+    pub fn new(layout: &Layout) -> Arc<Reservation> {
+        let bytes =
+            usize::try_from(layout.end.next_multiple_of(PAGE)).expect("the host has 64-bit addresses");
+        let base = host::reserve(bytes);
+        Arc::new(Reservation { base, bytes })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        host::release(self.base, self.bytes);
+    }
+}
+
+/// One core's part of a reservation with its windows opened. Bytes start as zero and cost nothing until they are touched.
+///
+/// Memories of one reservation have their windows for themselves, but for those onto HBM that they share. There, bytes that
+/// one core writes and another touches without a barrier between are a race of the kernel, which is found and reported;
+/// the values read are then anyone's, and are thrown away.
 #[derive(Debug)]
 pub struct Memory {
     pub layout: Layout,
-    base: *mut u8,
-    reserved: usize,
+    reservation: Arc<Reservation>,
     windows: Vec<(u64, u64)>,
 }
 
-// SAFETY: the reservation is owned by this value alone, and every access goes through it.
+// SAFETY: the windows of a memory are its own, or are shared by programs that touch different bytes.
 unsafe impl Send for Memory {}
 // SAFETY: shared access only reads.
 unsafe impl Sync for Memory {}
@@ -147,27 +212,41 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// Reserves the address range of a layout, with `stage_bytes` for its last window.
     pub fn reserve(layout: Layout, stage_bytes: u64) -> Memory {
+        let hbm = [(0, layout.hbm_bytes)];
+        Memory::within(Reservation::new(&layout), layout, &hbm, stage_bytes)
+    }
+
+    /// Opens the windows of a core, and those ranges of HBM.
+    pub fn within(
+        reservation: Arc<Reservation>,
+        layout: Layout,
+        hbm: &[(u64, u64)],
+        stage_bytes: u64,
+    ) -> Memory {
+        assert!(stage_bytes < STAGE_SPAN, "staged tiles are smaller than HBM");
+        assert!(
+            layout.n_counters * 8 < COUNTER_SPAN,
+            "programs are shorter than the counters' room"
+        );
         let partitions = layout.partitions;
-        let windows = vec![
+        let mut windows = vec![
             (layout.rows, layout.rows + SCRATCH_ROWS * layout.row_pitch),
             (layout.accumulators, layout.generators + partitions * 4),
             (layout.counters, layout.counters + layout.n_counters * 8),
             (layout.sbuf, layout.sbuf + partitions * layout.sbuf_pitch),
             (layout.psum, layout.psum + partitions * layout.psum_pitch),
-            (layout.hbm, layout.hbm + layout.hbm_bytes),
             (layout.stage, layout.stage + stage_bytes),
         ];
-        let end = layout.stage + stage_bytes + LINE + EDGE_GUARD;
-        let reserved = usize::try_from(end.next_multiple_of(PAGE)).expect("the host has 64-bit addresses");
-        let base = host::reserve(reserved);
+        windows.extend(hbm.iter().map(|it| (layout.hbm + it.0, layout.hbm + it.1)));
+        let base = reservation.base;
         for &(start, end) in &windows {
             // A vector may read past the end of the last element.
+            let start = start - start % PAGE;
             host::open(base, start, (end + LINE).next_multiple_of(PAGE) - start);
         }
         Memory {
             layout,
-            base,
-            reserved,
+            reservation,
             windows,
         }
     }
@@ -175,12 +254,12 @@ impl Memory {
     /// Puts memory behind bytes that a kernel is going to write, so that it does not wait for the host page by page.
     pub fn touch(&mut self, offset: u64, len: u64) {
         self.check(offset, len);
-        host::touch(self.base, offset, len);
+        host::touch(self.reservation.base, offset, len);
     }
 
     /// The address that offsets count from, for compiled code and kernels.
     pub fn base(&mut self) -> *mut u8 {
-        self.base
+        self.reservation.base
     }
 
     fn check(&self, offset: u64, len: u64) {
@@ -196,13 +275,13 @@ impl Memory {
     pub fn bytes(&self, offset: u64, len: u64) -> &[u8] {
         self.check(offset, len);
         // SAFETY: `check` proved that the range lies in an opened window, which lives as long as `self`.
-        unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), len as usize) }
+        unsafe { std::slice::from_raw_parts(self.reservation.base.add(offset as usize), len as usize) }
     }
 
     pub fn bytes_mut(&mut self, offset: u64, len: u64) -> &mut [u8] {
         self.check(offset, len);
         // SAFETY: as in `bytes`, and `&mut self` makes the slice the only access.
-        unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), len as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.reservation.base.add(offset as usize), len as usize) }
     }
 
     /// Adds to a counter.
@@ -228,8 +307,8 @@ impl Memory {
         // SAFETY: `check` proved that both ranges lie in opened windows, and they do not overlap.
         unsafe {
             std::ptr::copy_nonoverlapping(
-                self.base.add(src as usize),
-                self.base.add(dst as usize),
+                self.reservation.base.add(src as usize),
+                self.reservation.base.add(dst as usize),
                 len as usize,
             );
         }
@@ -246,12 +325,6 @@ impl Memory {
     pub fn set_word(&mut self, offset: u64, size: u32, word: u32) {
         self.bytes_mut(offset, u64::from(size))
             .copy_from_slice(&word.to_le_bytes()[..size as usize]);
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        host::release(self.base, self.reserved);
     }
 }
 

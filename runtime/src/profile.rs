@@ -4,6 +4,7 @@
 //! and counters under neuron-profile's names. Runs no values. A loop of the device whose bounds are registers counts once,
 //! which the profile says.
 
+pub mod cores;
 mod perfetto;
 mod text;
 
@@ -80,8 +81,18 @@ pub struct LineTime {
 
 impl Profile {
     pub fn new(compiled: &Compiled, target: &'static Target, sources: &Sources) -> Profile {
+        let trace = time(&compiled.program, &compiled.placement, &compiled.schedule, target);
+        Profile::of_trace(compiled, trace, target, sources)
+    }
+
+    /// The profile of a program whose timeline is known.
+    pub fn of_trace(
+        compiled: &Compiled,
+        trace: Trace,
+        target: &'static Target,
+        sources: &Sources,
+    ) -> Profile {
         let program = &compiled.program;
-        let trace = time(program, &compiled.placement, &compiled.schedule, target);
         let control = program.control();
         let (counts, is_exact) = trip_counts(program, &control);
         let totals = trace.along(&control, &counts);

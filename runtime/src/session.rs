@@ -5,13 +5,17 @@
 mod arguments;
 mod check;
 mod files;
+mod launch;
+mod modelled;
 mod outside;
+mod ranks;
 mod run;
 
 pub use arguments::json_args;
 pub use check::{Expectation, NamedCheck};
 pub use files::Settings;
-pub use run::{Modelled, Outcome, RunOptions, RunOrder, Saved, Wall, programs};
+pub use modelled::Modelled;
+pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
@@ -19,11 +23,13 @@ use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect};
 use nk_compiler::ir::{BufferId, Role};
+use nk_compiler::launch::{Grid, Place};
 use nk_compiler::parse;
 use nk_compiler::place::place_seeded;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::{ImportRequest, Input, Request};
 use nk_compiler::spill::Spilled;
+use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
 use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
 use std::rc::Rc;
@@ -46,7 +52,13 @@ pub struct Job {
     /// `None`: the only kernel of the file.
     pub kernel: Option<String>,
     pub args: Vec<(String, ArgSpec)>,
-    pub grid: Vec<u32>,
+    pub grid: Grid,
+    /// Cores of the chip that the programs of the grid are dealt to; an axis with `nl.nc(2)` asks for two itself.
+    pub cores: u32,
+    /// How many ranks run the kernel, each with its part of the arguments.
+    pub ranks: Option<u32>,
+    /// The machine whose cores the ranks are; by default the smallest that has enough of them.
+    pub instance: Option<&'static Instance>,
     pub expects: Vec<Expect>,
     /// The directive it comes from.
     pub span: Option<Span>,
@@ -138,7 +150,10 @@ impl Session {
         let given = |kernel: Option<&str>, args| Job {
             kernel: kernel.map(str::to_string),
             args,
-            grid: grid.to_vec(),
+            grid: plain(grid),
+            cores: 1,
+            ranks: None,
+            instance: None,
             expects: Vec::new(),
             span: None,
         };
@@ -162,7 +177,10 @@ impl Session {
             jobs.push(Job {
                 kernel: Some(run.kernel),
                 args,
-                grid: if grid.is_empty() { run.grid } else { grid.to_vec() },
+                grid: if grid.is_empty() { run.grid } else { plain(grid) },
+                cores: 1,
+                ranks: run.ranks,
+                instance: None,
                 expects: run.expects,
                 span: Some(run.span),
             });
@@ -175,17 +193,34 @@ impl Session {
 
     /// Compiles a job for one program of its grid.
     pub fn compile(&self, sources: &mut Sources, job: &Job, program_id: &[u32]) -> Result<Compiled, Failure> {
+        let place = Place {
+            rank: 0,
+            n_ranks: job.ranks.unwrap_or(1),
+            is_paired: job.grid.is_paired(),
+        };
+        self.compile_at(sources, job, program_id, place)
+    }
+
+    /// Compiles a job for one program of its launch.
+    pub fn compile_at(
+        &self,
+        sources: &mut Sources,
+        job: &Job,
+        program_id: &[u32],
+        place: Place,
+    ) -> Result<Compiled, Failure> {
         let module = match &self.kind {
             Kind::Kernels(module) => module,
             Kind::Text(parsed) => return self.complete_text(parsed, job),
         };
-        let args = arguments::values(&job.args).map_err(|it| self.blame_arguments(job, it))?;
+        let args = arguments::values(&job.args, place.n_ranks).map_err(|it| self.blame_arguments(job, it))?;
         let loader = |request: &ImportRequest<'_>| find_import(&self.settings, request);
         let request = Request {
             kernel: job.kernel.as_deref(),
             args: &args,
             params: &self.settings.params,
-            grid: &job.grid,
+            grid: &job.grid.sizes,
+            place,
             spill: self.settings.spill,
             place_seed: self.settings.place_seed,
             program_id,
@@ -237,11 +272,22 @@ impl Session {
             first_writes: stages.first_writes,
             schedule: stages.schedule,
             unwritten: stages.unwritten,
+            foreign: stages.foreign,
+            shared: Vec::new(),
+            reads_place: false,
             spilled,
             inputs,
             warnings: stages.warnings,
             printed: String::new(),
         })
+    }
+}
+
+/// A grid of sizes alone.
+fn plain(sizes: &[u32]) -> Grid {
+    Grid {
+        sizes: sizes.to_vec(),
+        split: None,
     }
 }
 
@@ -263,7 +309,7 @@ fn text_inputs(buffers: &[nk_compiler::ir::Buffer], job: &Job) -> Result<Vec<Inp
         let Some((idx, buffer)) = named(name) else {
             return Err(wrong(format!("the kernel has no input `{name}`")));
         };
-        let ArgSpec::Tensor(source) = spec else {
+        let (ArgSpec::Tensor(source) | ArgSpec::Split(source, _)) = spec else {
             return Err(wrong(format!("`{name}` is a tensor")));
         };
         let (dtype, shape) = source.facts().map_err(|it| Failure::usage(it.report()))?;

@@ -67,6 +67,18 @@ impl Tensor {
         self.bytes
     }
 
+    /// Part `index` of `n` equal ones along an axis.
+    pub fn part(&self, axis: usize, index: usize, n: usize) -> Tensor {
+        let mut shape = self.shape.clone();
+        shape[axis] /= n;
+        let bytes = part(&self.bytes, &self.shape, axis, index, n);
+        Tensor {
+            dtype: self.dtype,
+            shape,
+            bytes,
+        }
+    }
+
     /// Number of elements.
     pub fn count(&self) -> usize {
         self.bytes.len() / self.dtype.size() as usize
@@ -85,6 +97,17 @@ impl Tensor {
             None => safetensor::write(self, name, &dir.join(format!("{name}.safetensors"))),
         }
     }
+}
+
+/// Part `index` of `n` equal ones along an axis, of the elements of a shape; each element is equally many items.
+pub fn part<T: Copy>(items: &[T], shape: &[usize], axis: usize, index: usize, n: usize) -> Vec<T> {
+    let n_outer: usize = shape[..axis].iter().product();
+    let row = items.len() / n_outer.max(1);
+    let share = row / n;
+    (0..n_outer)
+        .flat_map(|outer| &items[outer * row + index * share..][..share])
+        .copied()
+        .collect()
 }
 
 /// Bytes of a tensor; `None` when the number is too large for any machine.

@@ -4,114 +4,190 @@
 //! gives a [`Trace`]. Never computes a value, and never decides an order that the schedule leaves open otherwise than
 //! by time.
 
+mod collective;
 mod dma;
 mod facts;
 mod link;
+mod meet;
 mod plan;
 mod queue;
 
 use crate::trace::{Bound, Event, Stall, TableLoad, Totals, Trace, Traffic, Transfer};
+pub use collective::Fleet;
+pub use meet::{Timed, time_together};
+
 use dma::{DmaEngines, InFlight};
-use facts::Views;
 use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};
-use nk_compiler::isa::{Access, Arg, Basis, Cost, ENGINES, Engine, MEMORIES, N_ENGINES};
+use nk_compiler::isa::{Access, Arg, Basis, Cost, ENGINES, Engine, MEMORIES, N_ENGINES, Op};
 use nk_compiler::target::Target;
 use queue::{Head, Queue, Signals, Touches, Work, World};
 
 /// Runs the model over a verified schedule.
 pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, target: &Target) -> Trace {
-    let views = Views::of(program, placement);
-    let world = World {
+    let timed = Timed {
         program,
-        views: &views,
-        target,
+        placement,
+        schedule,
     };
-    let mut signals = Signals::default();
-    let mut queues: Vec<Queue> = ENGINES
-        .iter()
-        .map(|&(engine, _)| Queue::new(engine, &schedule.queues[engine as usize]))
-        .collect();
-    let mut ports = Ports::default();
-    let mut dma = DmaEngines::new(target);
-    let mut record = Record::new(program.insts.len());
-    loop {
-        advance(&mut queues, &mut signals, world);
-        let heads = queues
+    let mut traces = time_together(&[timed], &Fleet::of_ranks(target, 1), target);
+    traces.swap_remove(0)
+}
+
+/// A core while the model runs: its queues, its DMA engines, and what is known of its timeline.
+struct Core<'a> {
+    world: World<'a>,
+    signals: Signals,
+    queues: Vec<Queue<'a>>,
+    ports: Ports,
+    dma: DmaEngines,
+    record: Record,
+    /// Collectives that were triggered and whose other ranks have not been looked for.
+    arrived: Vec<Arrival>,
+}
+
+/// A collective that a core has triggered.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    inst: InstId,
+    queue: Engine,
+    trigger_ps: u64,
+}
+
+/// The instruction that can start next, if one can: when, in which queue, and whose port it waits for.
+type Next = Option<(u64, Engine, Option<InstId>)>;
+
+impl<'a> Core<'a> {
+    fn new(world: World<'a>, schedule: &'a Schedule) -> Core<'a> {
+        let queues = ENGINES
+            .iter()
+            .map(|&(engine, _)| Queue::new(engine, &schedule.queues[engine as usize]))
+            .collect();
+        let mut core = Core {
+            world,
+            signals: Signals::default(),
+            queues,
+            ports: Ports::default(),
+            dma: DmaEngines::new(world.target),
+            record: Record::new(world.program.insts.len()),
+            arrived: Vec::new(),
+        };
+        advance(&mut core.queues, &mut core.signals, world);
+        core
+    }
+
+    fn next_start(&self) -> Next {
+        let heads = self
+            .queues
             .iter()
             .filter_map(|it| it.head.as_ref().map(|head| (it.engine, head)));
         let starts = heads.map(|(engine, head)| {
-            let (free_ps, holder) = ports.free(engine, head.touches);
+            let (free_ps, holder) = self.ports.free(engine, head.touches);
             (head.ready_ps.max(free_ps), engine, holder)
         });
-        let next = starts.min_by_key(|it| it.0);
+        starts.min_by_key(|it| it.0)
+    }
+
+    /// When something happens next; `None` when nothing does before a collective is complete.
+    fn next_ps(&self) -> Option<u64> {
+        let start_ps = self.next_start().map(|it| it.0);
+        let event_ps = [start_ps, self.dma.next_ps()].into_iter().flatten().min();
+        event_ps.or_else(|| barrier_ps(&self.queues))
+    }
+
+    /// Lets one thing happen. Something must, by [`Core::next_ps`].
+    fn step(&mut self) {
+        let target = self.world.target;
+        let next = self.next_start();
         match next {
-            Some((start_ps, engine, holder)) if dma.next_ps().is_none_or(|it| start_ps < it) => {
-                let head = queues[engine as usize]
-                    .head
-                    .take()
-                    .expect("the queue was chosen for its head");
-                let bound = match holder {
-                    Some(inst) if start_ps > head.ready_ps => Bound::Port(inst),
-                    _ => head.bound,
-                };
-                let (free_ps, end_ps) = queues[engine as usize].start(&head, start_ps, world);
-                let event = Event {
-                    start_ps,
-                    free_ps,
-                    end_ps,
-                    bound,
-                };
-                record.instruction(engine, &head, event, world);
-                match head.work {
-                    Work::Compute { occupancy_ps, .. } => {
-                        ports.hold(engine, head.touches, start_ps + occupancy_ps, head.inst);
-                    }
-                    Work::Trigger { address_ps } => {
-                        record.charge(address_ps, Basis::Guess);
-                        let start_ps = start_ps + address_ps;
-                        let plan = plan_of(&program[head.inst], world);
-                        dma.issue(
-                            &plan,
-                            head.inst,
-                            engine,
-                            start_ps,
-                            start_ps + target.timing.dma_start_ps,
-                        );
-                    }
-                }
+            Some((start_ps, engine, holder)) if self.dma.next_ps().is_none_or(|it| start_ps < it) => {
+                self.start(start_ps, engine, holder);
             }
             _ => {
                 let until_ps = next.map(|it| it.0);
-                let Some(done) = dma.run(until_ps) else {
-                    if next.is_some() {
-                        continue;
-                    }
-                    let Some(at_ps) = pass_barrier(&mut queues, target) else {
-                        break;
-                    };
-                    signals = Signals::default();
-                    record.segment(at_ps);
-                    continue;
-                };
-                record.transfer(&done, program[done.inst].op.row().basis);
-                queues[done.queue as usize].complete(done.inst, done.end_ps, &mut signals, target);
+                if let Some(done) = self.dma.run(until_ps) {
+                    let basis = self.world.program[done.inst].op.row().basis;
+                    self.record.transfer(&done, basis);
+                    self.queues[done.queue as usize].complete(
+                        done.inst,
+                        done.end_ps,
+                        &mut self.signals,
+                        target,
+                    );
+                } else if next.is_none()
+                    && let Some(at_ps) = pass_barrier(&mut self.queues, target)
+                {
+                    self.signals = Signals::default();
+                    self.record.segment(at_ps);
+                }
+            }
+        }
+        advance(&mut self.queues, &mut self.signals, self.world);
+    }
+
+    fn start(&mut self, start_ps: u64, engine: Engine, holder: Option<InstId>) {
+        let world = self.world;
+        let queue = &mut self.queues[engine as usize];
+        let head = queue.head.take().expect("the queue was chosen for its head");
+        let bound = match holder {
+            Some(inst) if start_ps > head.ready_ps => Bound::Port(inst),
+            _ => head.bound,
+        };
+        let (free_ps, end_ps) = queue.start(&head, start_ps, world);
+        let event = Event {
+            start_ps,
+            free_ps,
+            end_ps,
+            bound,
+        };
+        self.record.instruction(engine, &head, event, world);
+        match head.work {
+            Work::Compute { occupancy_ps, .. } => {
+                self.ports
+                    .hold(engine, head.touches, start_ps + occupancy_ps, head.inst);
+            }
+            Work::Trigger { .. } if world.program[head.inst].op == Op::Collective => {
+                self.arrived.push(Arrival {
+                    inst: head.inst,
+                    queue: engine,
+                    trigger_ps: start_ps,
+                });
+            }
+            Work::Trigger { address_ps } => {
+                self.record.charge(address_ps, Basis::Guess);
+                let start_ps = start_ps + address_ps;
+                let plan = plan_of(&world.program[head.inst], world);
+                let ready_ps = start_ps + world.target.timing.dma_start_ps;
+                self.dma.issue(&plan, head.inst, engine, start_ps, ready_ps);
             }
         }
     }
-    assert!(
-        queues.iter().all(Queue::is_drained),
-        "a verified schedule drains: each wait has its signal and no queues wait for each other"
-    );
-    record.finish(&dma)
+
+    /// Notes when a collective that this core has triggered is complete.
+    fn complete(&mut self, arrival: Arrival, transfer: Transfer) {
+        let Arrival { inst, queue, .. } = arrival;
+        self.record.collective(transfer);
+        self.queues[queue as usize].complete(inst, transfer.end_ps, &mut self.signals, self.world.target);
+        advance(&mut self.queues, &mut self.signals, self.world);
+    }
+
+    fn finish(self) -> Trace {
+        assert!(
+            self.queues.iter().all(Queue::is_drained),
+            "a verified schedule drains: each wait has its signal and no queues wait for each other"
+        );
+        self.record.finish(&self.dma)
+    }
+}
+
+/// When everything above the barrier at which all queues stand is complete.
+fn barrier_ps(queues: &[Queue]) -> Option<u64> {
+    let times = queues.iter().map(Queue::barrier_ps);
+    times.collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
 
 /// Lets all queues go on behind the barrier they stand at, and says when.
 fn pass_barrier(queues: &mut [Queue], target: &Target) -> Option<u64> {
-    let mut at_ps = 0;
-    for queue in &*queues {
-        at_ps = queue.barrier_ps()?.max(at_ps);
-    }
-    at_ps += target.timing.engine_semaphore_ps;
+    let at_ps = barrier_ps(queues)? + target.timing.engine_semaphore_ps;
     queues.iter_mut().for_each(|it| it.pass_barrier(at_ps));
     Some(at_ps)
 }
@@ -189,6 +265,7 @@ struct Record {
     charged_ps: u64,
     guessed_ps: u64,
     traffic: [Traffic; 3],
+    collectives: Vec<Transfer>,
     /// What was known at the end of each segment.
     marks: Vec<Totals>,
 }
@@ -205,6 +282,7 @@ impl Record {
             charged_ps: 0,
             guessed_ps: 0,
             traffic: [Traffic::default(); 3],
+            collectives: Vec::new(),
             marks: Vec::new(),
         }
     }
@@ -283,6 +361,13 @@ impl Record {
         event.expect("a transfer completes after its trigger").end_ps = done.end_ps;
     }
 
+    fn collective(&mut self, transfer: Transfer) {
+        let event = self.events[transfer.inst.index()].as_mut();
+        event.expect("a collective completes after its trigger").end_ps = transfer.end_ps;
+        self.charge(transfer.end_ps - transfer.first_ps, Basis::Derived);
+        self.collectives.push(transfer);
+    }
+
     fn finish(mut self, dma: &DmaEngines) -> Trace {
         let transfers: Vec<Transfer> = dma.transfers().iter().map(|it| Transfer::from(*it)).collect();
         let events = std::mem::take(&mut self.events).into_iter();
@@ -298,6 +383,7 @@ impl Record {
             segments: segments(&self.marks, &transfers),
             events,
             transfers,
+            collectives: self.collectives,
             stalls: self.stalls,
             table_loads: self.table_loads,
             order: self.order,

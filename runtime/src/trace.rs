@@ -15,6 +15,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// In the order of their triggers.
     pub transfers: Vec<Transfer>,
+    /// Collectives, in the order of their completion: from when all ranks were there to the end.
+    pub collectives: Vec<Transfer>,
     /// Times in which the head of a queue was ready to be dispatched but had to wait.
     pub stalls: Vec<Stall>,
     /// Loads of function tables by the Scalar engine, each before the instruction that needs it.

@@ -774,4 +774,27 @@ isa! {
               list, srcs=[…], of at most sixteen; more than eight take two transfers. Indexed rows of HBM are added to \
               or from with srcs=[dst, src], row after row: an index that comes twice adds twice.",
     }
+    Collective {
+        name: "collective",
+        engines: &[Sync],
+        unit: Unit::Dma,
+        since: Generation::V2,
+        operands: &[
+            required("dst", tile(Write, HBM_SBUF, DtypeSet::Any)),
+            optional("src", tile(Read, HBM_SBUF, DtypeSet::Any), Arg::Absent),
+            optional("src1", tile(Read, HBM_SBUF, DtypeSet::Any), Arg::Absent),
+            required("kind", Kind::Exchange),
+            optional("op", Kind::Alu(AluSet::Collective), Arg::Alu(super::AluOp::Add)),
+            optional("dim", Kind::Int, Arg::Int(0)),
+            required("ranks", Kind::Ranks),
+            required("group", Kind::Int),
+        ],
+        call_only: &[],
+        rules: &[Rule::Collective],
+        cost: Cost::Collective,
+        basis: Basis::Derived,
+        doc: "What the functions of nki.collectives become: the ranks of each group exchange a tensor, by the collective \
+              cores of the chips, while the engines go on. Reductions run in f32, by ascending position in the group. \
+              `kind=barrier` is nisa.core_barrier of the two cores of a chip.",
+    }
 }

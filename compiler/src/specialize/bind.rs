@@ -193,6 +193,7 @@ impl Evaluator<'_> {
                     AluSet::Accumulator => "use nl.add, nl.multiply, nl.maximum or nl.minimum",
                     AluSet::Cumulative => "use nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum",
                     AluSet::Maximum => "select_reduce keeps a maximum only: nl.maximum",
+                    AluSet::Collective => "use nl.add, nl.maximum or nl.minimum",
                     AluSet::Partitions => "use nl.add, nl.average, nl.maximum, nl.bitwise_or or nl.bitwise_and",
                 };
                 let mut error = wrong("an ALU op of this instruction", Some(help.to_string()));
@@ -248,6 +249,7 @@ impl Evaluator<'_> {
                 Some(it) => Ok(Arg::OobMode(it)),
                 None => Err(wrong("a nisa.oob_mode", None)),
             },
+            Kind::Exchange | Kind::Ranks => unreachable!("collectives are bound elsewhere"),
             Kind::Register | Kind::RegisterOrInt => unreachable!("instructions of registers are bound elsewhere"),
             Kind::Shuffle => match Shuffle::new(&int_list(value, "the mask", span)?) {
                 Some(it) => Ok(self.program.add_shuffle(it)),

@@ -151,6 +151,11 @@ pub enum Mistake {
     OnChipRank {
         rank: usize,
     },
+    /// Ranks that cannot meet in a collective.
+    ReplicaGroup {
+        message: String,
+        help: String,
+    },
     BadShape {
         message: String,
     },
@@ -434,6 +439,9 @@ impl Mistake {
                     .at(span, "")
                     .note("the first dimension is the partition dimension, the others lie inside a partition")
                     .help("write (partitions, 1) for a column")
+            }
+            Mistake::ReplicaGroup { message, help } => {
+                error("bad-replica-group", message).at(span, "").help(help)
             }
             Mistake::BadShape { message } => error("bad-shape", message).at(span, ""),
             Mistake::OutOfBounds { dim, start, stop, size } => error(

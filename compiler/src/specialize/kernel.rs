@@ -15,8 +15,9 @@ use crate::ast::{self, Expr, ExprKind, Function, ParamKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Report};
 use crate::dtype::Dtype;
 use crate::host::{Arg, HostArray};
-use crate::ir::{BufferId, Program, ResultValue, Role, Shape};
+use crate::ir::{BufferId, Name, Program, ResultValue, Role, Shape};
 use crate::isa::Memory;
+use crate::launch::Place;
 use crate::source::{FileId, Sources, Span};
 use crate::target::Target;
 use std::rc::Rc;
@@ -31,6 +32,7 @@ pub struct Request<'a> {
     /// The launch grid, and which program of it this is; both empty without a grid.
     pub grid: &'a [u32],
     pub program_id: &'a [u32],
+    pub place: Place,
     pub target: &'static Target,
     /// Whether tiles that do not fit into SBUF may move to HBM and back.
     pub spill: bool,
@@ -67,6 +69,10 @@ pub struct Specialized {
     pub program: Program,
     /// Tensor arguments in the order of the request, tuples flattened.
     pub inputs: Vec<Input>,
+    /// Tensors in `nl.shared_hbm` that are neither arguments nor results.
+    pub shared: Vec<BufferId>,
+    /// Whether another program of the launch could have become another one.
+    pub reads_place: bool,
     pub warnings: Vec<Diagnostic>,
     /// What the kernel printed.
     pub printed: String,
@@ -157,8 +163,10 @@ pub fn specialize(
     this.modules.push(ModuleEnv::new(file, ast.clone()));
     match this.run(&function, request) {
         Ok(inputs) if this.import_errors.is_empty() => Ok(Specialized {
+            shared: this.shared_tensors(),
             program: this.program,
             inputs,
+            reads_place: this.reads_place,
             warnings: this.warnings,
             printed: this.printed,
         }),
@@ -194,6 +202,7 @@ pub fn evaluate(
         params: &[],
         grid: &[],
         program_id: &[],
+        place: Place::default(),
         spill: false,
         place_seed: None,
         target,
@@ -291,6 +300,17 @@ impl Evaluator<'_> {
             self.settle_zeros();
         }
         Ok(inputs)
+    }
+
+    /// The shared tensors that are neither arguments, results nor constants. Names tell apart what took over the id of a
+    /// tensor that was taken back.
+    fn shared_tensors(&self) -> Vec<BufferId> {
+        let is_shared = |(id, name): &&(BufferId, Name)| {
+            let buffer = self.program.buffers.get(id.index());
+            buffer.is_some_and(|it| it.name == *name && it.role == Role::Local)
+                && !self.program.constants.iter().any(|it| it.buffer == *id)
+        };
+        self.shared.iter().filter(is_shared).map(|it| it.0).collect()
     }
 
     fn argument(&mut self, path: &str, arg: &ArgValue, span: Span, inputs: &mut Vec<Input>) -> Result<Value> {

@@ -133,6 +133,7 @@ impl Evaluator<'_> {
             "program_id" => {
                 let [axis] = args.bind("nl.program_id", ["axis"], 0)?;
                 let axis = axis.and_then(|it| it.as_int()).unwrap_or(0);
+                self.reads_place = true;
                 let id = usize::try_from(axis).ok().and_then(|it| self.program_id.get(it));
                 Ok(Value::Int(id.map_or(0, |it| i64::from(*it))))
             }

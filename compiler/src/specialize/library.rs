@@ -7,7 +7,7 @@ use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::standard::MATH;
 use super::value::{Member, Module, REGIONS, Value};
-use super::{Evaluator, host_bridge, language};
+use super::{Evaluator, collectives, host_bridge, language};
 use crate::dtype::{DTYPES, Dtype, NEWER_DTYPES, newer_generation};
 use crate::host::{self, HOST_DTYPES};
 use crate::isa::newer::{NEWER, REMOVED};
@@ -25,6 +25,7 @@ pub fn module(path: &[&str]) -> Option<Value> {
         ["nki"] => Module::Nki,
         ["nki", "language"] => Module::Language,
         ["nki", "isa"] => Module::Isa,
+        ["nki", "collectives"] => Module::Collectives,
         ["nki", "typing"] => Module::Typing,
         ["nki", "compiler"] => return Some(Value::library("nki", "compiler")),
         ["nki", "isa", "constants"] => Module::Isa,
@@ -113,6 +114,7 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
             "language" => Value::Module(Module::Language),
             "isa" => Value::Module(Module::Isa),
             "typing" => Value::Module(Module::Typing),
+            "collectives" => Value::Module(Module::Collectives),
             "simulate_kernel" => Value::library("nki", "simulate"),
             _ => Value::library("nki", name),
         }),
@@ -120,6 +122,7 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
         Module::Language => language_member(name, span),
         Module::Isa => isa_member(name, span),
         Module::TileSize => tile_size(this, name, span),
+        Module::Collectives => collectives::member(name, span),
         Module::Constants => Ok(Value::library("nl.constants", name)),
         Module::Enumeration(kind) => enum_member(kind, name).ok_or_else(|| {
             let members = ENUMERATIONS
@@ -240,7 +243,7 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
 }
 
 fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
-    if let Some(op) = Op::from_name(name) {
+    if let Some(op) = Op::from_name(name).filter(|it| *it != Op::Collective) {
         return Ok(Value::Isa(op));
     }
     if let Some((kind, _)) = ENUMERATIONS.iter().find(|it| it.0 == &**name) {
@@ -251,7 +254,8 @@ fn isa_member(name: &Rc<str>, span: Span) -> Result<Value> {
     {
         return Ok(it);
     }
-    if matches!(&**name, "get_nc_version" | "get_nc_sub_version") || super::dynamic::NAMES.contains(&&**name)
+    if matches!(&**name, "get_nc_version" | "get_nc_sub_version" | "core_barrier")
+        || super::dynamic::NAMES.contains(&&**name)
     {
         return Ok(Value::library("nisa", name));
     }

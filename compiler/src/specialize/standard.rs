@@ -60,6 +60,8 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         ("numpy", _) => host_bridge::call(this, name, args),
         ("math", _) => math(this, name, args),
         ("nisa", "get_nc_version") => Ok(nc_version()),
+        ("nccl", name) => this.call_collective(name, args),
+        ("nisa", "core_barrier") => this.core_barrier(args),
         ("nisa", "register_alloc") => this.register_alloc(args),
         ("nisa", _) => Ok(Value::Int(0)),
         // Where the user wanted a tile says nothing about its values: the placer chooses.

@@ -116,6 +116,9 @@ impl Evaluator<'_> {
             loc,
         };
         let id = self.program.add_buffer(buffer);
+        if region == Region::SharedHbm {
+            self.shared.push((id, self.program[id].name.clone()));
+        }
         Ok(Tensor {
             view: View::whole(id, &self.program[id]),
             region,

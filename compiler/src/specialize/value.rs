@@ -215,6 +215,8 @@ pub enum Module {
     /// `nl.constants`.
     Constants,
     Typing,
+    /// `nki.collectives`.
+    Collectives,
     /// An enumeration of `nki.isa`, e.g. `engine`.
     Enumeration(&'static str),
     Numpy,

@@ -10,8 +10,10 @@ use super::error::{Mistake, Noun};
 use super::print::is_positional;
 use super::syntax::{At, IndexText, InstLine, Item, Named, OperandText, Term, Value, ViewText};
 use super::window;
-use crate::ir::{Dim, Dynamic, Index, Inst, Name, Pattern, Shuffle};
-use crate::isa::{ActFn, AluOp, Arg, Kind, MAX_ARGS, OOB_MODES, Op, Operand, REDUCE_CMDS, ROWS, Row};
+use crate::ir::{Dim, Dynamic, Index, Inst, Name, Pattern, Ranks, Shuffle};
+use crate::isa::{
+    ActFn, AluOp, Arg, EXCHANGES, Kind, MAX_ARGS, OOB_MODES, Op, Operand, REDUCE_CMDS, ROWS, Row,
+};
 use std::ops::Range;
 
 /// Reads the text of a name, `%base.0.3'2`; `None` when a number in it does not fit.
@@ -228,6 +230,10 @@ fn value(builder: &mut Builder, operand: &'static Operand, value: &At<Value>) ->
         Kind::Axes => axes(&value.value),
         Kind::Pair => pair(&value.value),
         Kind::Shuffle => shuffle(builder, &value.value),
+        Kind::Exchange => word(&value.value)
+            .and_then(|word| EXCHANGES.iter().find(|it| it.1 == word))
+            .map(|it| Arg::Exchange(it.0)),
+        Kind::Ranks => ranks(builder, &value.value),
     };
     if arg.is_none() && builder.errors.len() == n_errors {
         let (operand, takes) = (operand.name, takes(operand.kind));
@@ -254,6 +260,10 @@ fn takes(kind: Kind) -> &'static str {
         Kind::Register => "a register",
         Kind::RegisterOrInt => "a register or an integer within 32 bits",
         Kind::OobMode => "`error` or `skip`",
+        Kind::Exchange => {
+            "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `permute`, `permute_reduce` or `barrier`"
+        }
+        Kind::Ranks => "ranks, like `(0, 1)`",
         Kind::Shuffle => "32 lanes from 0 to 31, or 255 to keep one, like `(1, 0, 255, …)`",
     }
 }
@@ -356,6 +366,18 @@ fn dynamic(builder: &mut Builder, text: &At<IndexText>) -> Option<Dynamic> {
         }
     };
     Some(Dynamic { index, stride, count })
+}
+
+fn ranks(builder: &mut Builder, value: &Value) -> Option<Arg> {
+    let ranks = match value {
+        Value::Int(rank) => vec![u32::try_from(*rank).ok()?],
+        Value::Tuple(items) => items
+            .iter()
+            .map(|it| u32::try_from(it.value).ok())
+            .collect::<Option<Vec<u32>>>()?,
+        _ => return None,
+    };
+    Some(builder.program.add_ranks(Ranks(ranks)))
 }
 
 fn shuffle(builder: &mut Builder, value: &Value) -> Option<Arg> {

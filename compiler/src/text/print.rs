@@ -348,6 +348,15 @@ fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
             push_list(out, program[*id].0.iter(), |out, it| push!(out, "{it}"));
             out.push(')');
         }
+        Arg::Exchange(it) => out.push_str(it.name()),
+        Arg::Ranks(id) => match program[*id].0.as_slice() {
+            [one] => push!(out, "{one}"),
+            ranks => {
+                out.push('(');
+                push_list(out, ranks.iter(), |out, it| push!(out, "{it}"));
+                out.push(')');
+            }
+        },
         Arg::Accumulate(accumulate) => {
             let known = ACCUMULATES.iter().find(|it| it.0 == *accumulate);
             out.push_str(known.expect("the table lists every way to accumulate").1);

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod array;
+mod collective;
 mod operand;
 mod operator;
 mod region;
@@ -13,6 +14,7 @@ mod view;
 
 pub use agreement::{AgreementMistake, CountOf};
 pub use array::{ArrayMistake, PeSide};
+pub use collective::CollectiveMistake;
 pub use operand::OperandMistake;
 pub use operator::OperatorMistake;
 pub use region::{RegionAxis, RegionMistake};
@@ -92,6 +94,8 @@ groups! {
     Operator OperatorMistake;
     /// Sizes that one instruction asks for.
     Size SizeMistake;
+    /// Exchanges between ranks.
+    Collective CollectiveMistake;
     /// Places of buffers.
     Region RegionMistake;
 }

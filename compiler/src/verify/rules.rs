@@ -3,6 +3,7 @@
 //! They run only when every operand is what its row says, so the positions that a rule names hold views.
 
 mod array;
+mod collective;
 mod operator;
 mod size;
 
@@ -45,6 +46,7 @@ pub fn check(case: &mut Case, rule: Rule) {
         Rule::DropoutProbability => size::dropout_probability(case),
         Rule::StreamShuffle => size::stream_shuffle(case),
         Rule::LocalGather => size::local_gather(case),
+        Rule::Collective => collective::collective(case),
     }
 }
 

@@ -6,12 +6,12 @@
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::ir::{
     Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, Loop, LoopKind,
-    MAX_DIMS, Name, Pattern, Placement, Print, Program, Region, Register, RegisterId, Request, ResultValue,
-    Role, Schedule, Shape, Shuffle, Step, View,
+    MAX_DIMS, Name, Pattern, Placement, Print, Program, Ranks, Region, Register, RegisterId, Request,
+    ResultValue, Role, Schedule, Shape, Shuffle, Step, View,
 };
 use nk_compiler::isa::{
-    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, Engine, Kind, MAX_ARGS, MEMORIES, Memory, N_ENGINES,
-    OOB_MODES, Operand, REDUCE_CMDS, ROWS, Row, Unit,
+    ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, EXCHANGES, Engine, Kind, MAX_ARGS, MEMORIES, Memory,
+    N_ENGINES, OOB_MODES, Operand, REDUCE_CMDS, ROWS, Row, Unit,
 };
 use nk_compiler::target::TARGETS;
 
@@ -259,6 +259,11 @@ fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {
                 }
             };
             program.add_shuffle(Shuffle(std::array::from_fn(|_| lane(tape))))
+        }
+        Kind::Exchange => Arg::Exchange(tape.pick(EXCHANGES).0),
+        Kind::Ranks => {
+            let ranks = (0..tape.below(4) + 1).map(|_| tape.number()).collect();
+            program.add_ranks(Ranks(ranks))
         }
         Kind::Accumulate => {
             Arg::Accumulate(tape.pick(&[Accumulate::Overwrite, Accumulate::Add, Accumulate::Auto]))

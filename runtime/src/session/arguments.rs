@@ -7,21 +7,36 @@ use nk_compiler::specialize::{ArgValue, HostValue};
 use serde_json::Value;
 
 /// The arguments as the compiler wants them: dtypes and shapes, no elements.
-pub fn values(args: &[(String, ArgSpec)]) -> Result<Vec<(String, ArgValue)>, Diagnostic> {
+pub fn values(args: &[(String, ArgSpec)], n_ranks: u32) -> Result<Vec<(String, ArgValue)>, Diagnostic> {
     args.iter()
-        .map(|(name, spec)| Ok((name.clone(), value(name, spec)?)))
+        .map(|(name, spec)| Ok((name.clone(), value(name, spec, n_ranks)?)))
         .collect()
 }
 
-fn value(name: &str, spec: &ArgSpec) -> Result<ArgValue, Diagnostic> {
+fn value(name: &str, spec: &ArgSpec, n_ranks: u32) -> Result<ArgValue, Diagnostic> {
     match spec {
         ArgSpec::Literal(text) => Ok(ArgValue::Literal(text.clone())),
         ArgSpec::Tuple(items) => {
-            let items = items.iter().map(|it| value(name, it)).collect::<Result<_, _>>()?;
+            let items = items
+                .iter()
+                .map(|it| value(name, it, n_ranks))
+                .collect::<Result<_, _>>()?;
             Ok(ArgValue::Tuple(items))
         }
-        ArgSpec::Tensor(source) => {
-            let (dtype, shape) = source.facts().map_err(|it| it.report())?;
+        ArgSpec::Tensor(source) | ArgSpec::Split(source, _) => {
+            let (dtype, mut shape) = source.facts().map_err(|it| it.report())?;
+            if let ArgSpec::Split(_, axis) = spec {
+                let rank = shape.len();
+                let n_parts = n_ranks as usize;
+                let size = shape.get_mut(*axis).filter(|it| **it % n_parts == 0);
+                let size = size.ok_or_else(|| {
+                    let message = format!(
+                        "`{name}` has {rank} dimensions, of which number {axis} does not divide into {n_parts} parts"
+                    );
+                    Diagnostic::error("bad-argument", message).help("split(TENSOR, AXIS) gives each rank an equal part")
+                })?;
+                *size /= n_parts;
+            }
             let sizes = shape
                 .iter()
                 .map(|&it| u32::try_from(it).ok())
@@ -55,7 +70,7 @@ fn load_into(spec: &ArgSpec, tensors: &mut Vec<Tensor>, warnings: &mut Vec<Diagn
                 load_into(item, tensors, warnings)?;
             }
         }
-        ArgSpec::Tensor(source) => {
+        ArgSpec::Tensor(source) | ArgSpec::Split(source, _) => {
             let loaded = source.load()?;
             warnings.extend(
                 loaded
@@ -67,6 +82,21 @@ fn load_into(spec: &ArgSpec, tensors: &mut Vec<Tensor>, warnings: &mut Vec<Diagn
         }
     }
     Ok(())
+}
+
+/// The axis along which each tensor argument is split over ranks, in the order of [`load`].
+pub fn splits(args: &[(String, ArgSpec)]) -> Vec<Option<usize>> {
+    fn collect(spec: &ArgSpec, splits: &mut Vec<Option<usize>>) {
+        match spec {
+            ArgSpec::Literal(_) => {}
+            ArgSpec::Tuple(items) => items.iter().for_each(|it| collect(it, splits)),
+            ArgSpec::Tensor(_) => splits.push(None),
+            ArgSpec::Split(_, axis) => splits.push(Some(*axis)),
+        }
+    }
+    let mut splits = Vec::new();
+    args.iter().for_each(|it| collect(&it.1, &mut splits));
+    splits
 }
 
 /// The arguments as a host function wants them.
@@ -81,7 +111,9 @@ fn host_value(spec: &ArgSpec, arrays: &mut dyn Iterator<Item = HostArray>) -> Ho
     match spec {
         ArgSpec::Literal(text) => HostValue::Literal(text.clone()),
         ArgSpec::Tuple(items) => HostValue::Tuple(items.iter().map(|it| host_value(it, arrays)).collect()),
-        ArgSpec::Tensor(_) => HostValue::Array(arrays.next().expect("every tensor argument was loaded")),
+        ArgSpec::Tensor(_) | ArgSpec::Split(..) => {
+            HostValue::Array(arrays.next().expect("every tensor argument was loaded"))
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Results against what they should be: reference functions of the file, and files.
 
+use super::run::Values;
 use super::{Failure, Job, Kind, Session, arguments, files::find_import};
-use crate::tensor::{ArgSpec, Check, Source, Tensor, Tolerance, compare, parse_arg};
+use crate::tensor::{ArgSpec, Check, Source, Tensor, Tolerance, compare, parse_arg, part};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::Expect;
 use nk_compiler::source::Sources;
@@ -42,8 +43,7 @@ impl Session {
         job: &Job,
         expect: &Expect,
         tensors: &[Tensor],
-        results: &Named,
-        mutated: &Named,
+        ranks: &[Values],
     ) -> Result<(Vec<NamedCheck>, String), Failure> {
         let Kind::Kernels(module) = &self.kind else {
             return Ok((Vec::new(), String::new()));
@@ -63,16 +63,19 @@ impl Session {
         let evaluated = evaluated.map_err(Failure::kernel)?;
         let wanted = evaluated.arrays;
         // A reference may also give what becomes of the arguments that the kernel writes.
-        let mut got: Vec<&(String, Tensor)> = results.iter().collect();
-        if wanted.len() != got.len() {
-            got.extend(mutated);
-        }
-        if wanted.len() != got.len() {
+        let results = |it: &Values| it.results.len();
+        let n_results = ranks.first().map_or(0, results);
+        let takes_mutated = wanted.len() != n_results;
+        let of_rank = |it: &'_ Values| -> Vec<(String, Tensor)> {
+            let mutated = it.mutated.iter().filter(|_| takes_mutated);
+            it.results.iter().chain(mutated).cloned().collect()
+        };
+        let got: Vec<Vec<(String, Tensor)>> = ranks.iter().map(of_rank).collect();
+        if got.iter().any(|it| it.len() != wanted.len()) {
             let message = format!(
-                "`{}` returns {} arrays, but the kernel {}",
+                "`{}` returns {} arrays, but the kernel {n_results}",
                 expect.function,
                 wanted.len(),
-                results.len()
             );
             let diagnostic = Diagnostic::error("wrong-reference", message).at(expect.span, "");
             return Err(Failure::kernel(vec![diagnostic]));
@@ -81,16 +84,47 @@ impl Session {
             rtol: expect.rtol,
             atol: expect.atol,
         };
-        let checks = got
-            .into_iter()
-            .zip(&wanted)
-            .map(|((name, got), want)| NamedCheck {
-                result: name.clone(),
-                against: expect.function.clone(),
-                check: check(got, want.shape(), &want.to_vec(), tolerance),
-            });
+        let checks = wanted.iter().enumerate().map(|(idx, want)| NamedCheck {
+            result: got[0][idx].0.clone(),
+            against: expect.function.clone(),
+            check: {
+                let tensors: Vec<&Tensor> = got.iter().map(|it| &it[idx].1).collect();
+                check_ranks(&tensors, want.shape(), &want.to_vec(), tolerance)
+            },
+        });
         Ok((checks.collect(), evaluated.printed))
     }
+}
+
+/// Checks what the ranks have of one result: each has all of it, or its part along the one axis that is longer in the
+/// reference. The first rank that is wrong speaks for all, else the one that is off most.
+fn check_ranks(
+    got: &[&Tensor],
+    shape: &[usize],
+    want: &[f64],
+    tolerance: Tolerance,
+) -> Result<Check, String> {
+    let n = got.len();
+    let mut worst: Option<Check> = None;
+    for (rank, tensor) in got.iter().enumerate() {
+        let has = tensor.shape();
+        let mut longer = (0..shape.len()).filter(|&it| has.get(it) != Some(&shape[it]));
+        let split = match (has.len() == shape.len(), longer.next(), longer.next()) {
+            (true, Some(axis), None) if has[axis] * n == shape[axis] => Some(axis),
+            _ => None,
+        };
+        let found = match split {
+            Some(axis) => check(tensor, has, &part(want, shape, axis, rank, n), tolerance)?,
+            None => check(tensor, shape, want, tolerance)?,
+        };
+        if !found.ok {
+            return Ok(found);
+        }
+        if worst.as_ref().is_none_or(|it| it.max_abs_err < found.max_abs_err) {
+            worst = Some(found);
+        }
+    }
+    worst.ok_or_else(|| "no rank has it".to_string())
 }
 
 /// Checks a result against a file.

@@ -6,6 +6,7 @@
 //! @x.safetensors:key                     one tensor
 //! f32[128,512]:randn(SEED)               also zeros, ones, arange, uniform(lo,hi,SEED), randint(lo,hi,SEED)
 //! (@x.npy, f32[8]:ones, 3)               a tuple that holds tensors
+//! split(f32[8,4]:ones, 0)                with --ranks: an equal part along the axis for each rank
 //! 3  1e-6  (2, 4)  nl.bfloat16           any other text: an expression of the kernel language
 //! ```
 
@@ -19,6 +20,8 @@ use std::io::BufReader;
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgSpec {
     Tensor(Source),
+    /// A tensor of which each rank gets an equal part along the axis.
+    Split(Source, usize),
     /// Holds at least one tensor somewhere.
     Tuple(Vec<ArgSpec>),
     /// The text of an expression.
@@ -130,6 +133,9 @@ fn parse_nested(text: &str, depth: usize) -> Result<ArgSpec, Error> {
     if let Some((name, dims, generator)) = split_generator(text) {
         return parse_generator(text, name, dims, generator).map(ArgSpec::Tensor);
     }
+    if let Some(inside) = text.strip_prefix("split(").and_then(|it| it.strip_suffix(')')) {
+        return parse_split(text, inside, depth);
+    }
     let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
     let Some(inside) = inside else {
         return Ok(ArgSpec::Literal(text.to_string()));
@@ -149,6 +155,19 @@ fn parse_nested(text: &str, depth: usize) -> Result<ArgSpec, Error> {
         return Ok(ArgSpec::Literal(text.to_string()));
     }
     Ok(ArgSpec::Tuple(items))
+}
+
+/// `split(TENSOR, AXIS)`.
+fn parse_split(text: &str, inside: &str, depth: usize) -> Result<ArgSpec, Error> {
+    let wrong = |reason: &str| syntax(text, reason, "write split(f32[8,4]:ones, 0)");
+    let [tensor, axis] = split(inside)[..] else {
+        return Err(wrong("split takes a tensor and an axis"));
+    };
+    let axis = axis.trim().parse().map_err(|_| wrong("the axis is no number"))?;
+    match parse_nested(tensor, depth)? {
+        ArgSpec::Tensor(source) => Ok(ArgSpec::Split(source, axis)),
+        _ => Err(wrong("only a tensor can be split")),
+    }
 }
 
 fn syntax(text: &str, reason: impl Into<String>, instead: impl Into<String>) -> Error {

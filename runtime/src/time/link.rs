@@ -82,6 +82,7 @@ fn streams_output(inst: &Inst) -> bool {
         | Cost::LocalGather
         | Cost::Gather
         | Cost::Register
-        | Cost::Interval => false,
+        | Cost::Interval
+        | Cost::Collective => false,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::generate::{COUNTS, Generator, INTS, PARTITIONS};
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{FirstWrite, InstId, Name, Register};
+use nk_compiler::ir::{FirstWrite, InstId, Name, Ranks, Register};
 use nk_compiler::isa::{
-    ACT_FNS, Accumulate, AluClass, AluOp, AluSet, Arg, Engine, Memory, Op, ROWS, ReduceCmd,
+    ACT_FNS, Accumulate, AluClass, AluOp, AluSet, Arg, Engine, Exchange, Memory, Op, ROWS, ReduceCmd,
 };
 
 impl Generator<'_> {
@@ -104,6 +104,17 @@ impl Generator<'_> {
                     self.bool(),
                     self.bool(),
                 ];
+                self.case.inst(op, engine, &args);
+            }
+            // A rank that is alone: what several make of their tensors is tested by kernels.
+            Op::Collective => {
+                let dtype = self.dtype();
+                let src = self.tile(Memory::Sbuf, dtype, partitions, count, true);
+                let dst = self.tile(Memory::Sbuf, dtype, partitions, count, false);
+                let ranks = self.case.program.add_ranks(Ranks(vec![0]));
+                let add = Arg::Alu(AluOp::Add);
+                let kind = Arg::Exchange(Exchange::AllReduce);
+                let args = [dst, src, Arg::Absent, kind, add, Arg::Int(0), ranks, Arg::Int(1)];
                 self.case.inst(op, engine, &args);
             }
             Op::TensorReduce => self.tensor_reduce(engine, partitions),

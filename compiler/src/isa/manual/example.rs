@@ -95,6 +95,8 @@ examples! {
         "%x:i32=[[7]] ->";
     DmaCompute "%y <- dma_compute %a, src1=%b"
         "%a:f32=[[1, 2, 3], [4, 5, 6]] %b:f32=[[1, 1, 1], [2, 2, 2]] -> %y:f32=[[2, 3, 4], [6, 7, 8]]";
+    Collective "%y <- collective src=%x, kind=all_reduce, ranks=0, group=1"
+        "%x:f32=[[1, 2, 3], [4, 5, 6]] -> %y:f32=[[1, 2, 3], [4, 5, 6]]";
 }
 
 /// The example of a row.

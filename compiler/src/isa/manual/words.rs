@@ -1,7 +1,8 @@
 //! Operands, limits and costs in words.
 
 use crate::isa::{
-    Access, Accumulate, Arg, Basis, Cost, Kind, OOB_MODES, Operand, ReduceCmd, Row, Rule, Tile, Unit,
+    Access, Accumulate, Arg, Basis, Cost, EXCHANGES, Kind, OOB_MODES, Operand, ReduceCmd, Row, Rule, Tile,
+    Unit,
 };
 
 /// A default as Python writes it.
@@ -26,6 +27,8 @@ pub fn default(arg: Arg, kind: Kind) -> String {
         | Arg::Register(_)
         | Arg::Axes(_)
         | Arg::Accumulate(Accumulate::Auto)
+        | Arg::Exchange(_)
+        | Arg::Ranks(_)
         | Arg::Shuffle(..) => "None".to_string(),
     }
 }
@@ -60,6 +63,11 @@ pub fn operand(operand: &Operand) -> String {
         Kind::RegisterOrInt => "register, or 32-bit int".to_string(),
         Kind::OobMode => "nisa.oob_mode".to_string(),
         Kind::Shuffle => "32 lanes from 0 to 31, or 255".to_string(),
+        Kind::Exchange => {
+            let names: Vec<&str> = EXCHANGES.iter().map(|it| it.1).collect();
+            format!("one of {}", names.join(" "))
+        }
+        Kind::Ranks => "the ranks of all groups".to_string(),
     };
     format!("{what}{is_optional}")
 }
@@ -121,6 +129,9 @@ pub fn rule(rule: &Rule, row: &Row) -> Option<String> {
         Rule::BitsNeedIntegers => "bit operators take integers throughout".into(),
         Rule::DropoutProbability => "integer data has a float32 probability".into(),
         Rule::StreamShuffle => "lanes that the mask names are lanes of src; the mask holds for every quadrant".into(),
+        Rule::Collective => {
+            "all tensors in HBM or all in SBUF, of one dtype and with static addresses; parts of all ranks fill them".into()
+        }
         Rule::LocalGather => "num_elem_per_idx is 1, 2, 4, 8, 16 or 32; at most 4096 indices for 16 partitions; dst has \
                               room for exactly what they move"
             .into(),
@@ -174,5 +185,6 @@ fn formula(row: &Row) -> String {
         Cost::Gather => "150 ceil(N / 512) + 8 N".into(),
         Cost::Register => "1; 64 with an element of SBUF, a DMA's latency with one of HBM".into(),
         Cost::Interval => "64".into(),
+        Cost::Collective => "26 us and hops, and bytes / 54.5 B/ns once all ranks are there".into(),
     }
 }

@@ -171,6 +171,7 @@ fn operators(set: AluSet) -> &'static str {
         AluSet::Add => "`add` on NeuronCore-v2",
         AluSet::Recurrence => "an arithmetic operator of two inputs that the Vector engine has",
         AluSet::Numeric => "an arithmetic operator that the Vector engine has",
+        AluSet::Collective => "add, maximum or minimum",
         AluSet::Accumulator => "add, multiply, maximum or minimum",
         AluSet::Cumulative => "add, subtract, multiply, maximum or minimum",
         AluSet::Maximum => "`maximum` on NeuronCore-v2",

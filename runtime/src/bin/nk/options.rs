@@ -1,6 +1,7 @@
 //! Options of every verb that takes a file.
 
 use nk_compiler::diagnostic::Diagnostic;
+use nk_compiler::launch::Grid;
 use nk_compiler::source::Sources;
 use nk_compiler::specialize::Dialect;
 use nk_compiler::target::datasheet::datasheet;
@@ -23,8 +24,14 @@ pub struct SourceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
     pub params: Vec<(String, String)>,
     /// The launch grid: one program of the kernel for each of its points.
-    #[arg(long, value_name = "N[,M…]", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
-    pub grid: Vec<u32>,
+    #[arg(long, value_name = "N[,M…]", value_parser = Grid::parse)]
+    pub grid: Option<Grid>,
+    /// Cores of the chip that share the grid; an axis nl.nc(2) of the grid asks for both itself.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub cores: u32,
+    /// Run the kernel on so many ranks, each a core with memory of its own, which exchange tensors by collectives.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub ranks: Option<u32>,
     /// The chip, or an instance of several chips.
     #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
     pub target: String,
@@ -67,11 +74,11 @@ impl SourceArgs {
 
     /// What is to be done with it.
     pub fn jobs(&self, session: &Session) -> Result<Vec<Job>, Failure> {
-        let n_programs = self
+        if self
             .grid
-            .iter()
-            .try_fold(1u64, |product, &it| product.checked_mul(it.into()));
-        if n_programs.is_none_or(|it| it > MAX_PROGRAMS) {
+            .as_ref()
+            .is_some_and(|it| it.n_programs() > MAX_PROGRAMS)
+        {
             return Err(usage(
                 "bad-grid",
                 format!("the grid has more than {MAX_PROGRAMS} programs"),
@@ -84,7 +91,14 @@ impl SourceArgs {
             let text = text.map_err(|it| usage("file-unreadable", format!("{shown}: {it}")))?;
             args.extend(json_args(&text).map_err(|it| usage("malformed-file", format!("{shown}: {it}")))?);
         }
-        session.jobs(self.path_and_kernel().1, &args, &self.grid)
+        let mut jobs = session.jobs(self.path_and_kernel().1, &args, &[])?;
+        for job in &mut jobs {
+            job.grid = self.grid.clone().unwrap_or_else(|| std::mem::take(&mut job.grid));
+            job.cores = self.cores;
+            job.ranks = self.ranks.or(job.ranks);
+            job.instance = Instance::from_name(&self.target);
+        }
+        Ok(jobs)
     }
 
     pub fn target(&self) -> Result<&'static Target, Failure> {

@@ -5,6 +5,7 @@ use crate::console::{Console, Format};
 use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
 use nk_runtime::draw;
+use nk_runtime::profile::cores::{self, Cores, Lane};
 use nk_runtime::profile::{self, Profile};
 use nk_runtime::session::{Failure, programs};
 use serde_json::{Value, json};
@@ -35,6 +36,35 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
     let target = args.source.target()?;
     let (mut texts, mut values): (Vec<String>, Vec<Value>) = Default::default();
     for (number, job) in args.source.jobs(&session)?.iter().enumerate() {
+        if let Some((lanes, kind)) = session.lanes(sources, job)? {
+            let cores = Cores::new(&lanes, kind, target, sources);
+            let Lane { compiled, trace, .. } = &lanes[0];
+            console.printed(&compiled.printed);
+            console.diagnostics(&compiled.warnings, sources);
+            let profile = Profile::of_trace(compiled, trace.clone(), target, sources);
+            if number == 0 {
+                if let Some(path) = &args.trace {
+                    write(path, &cores::perfetto(&lanes, kind, target, sources))?;
+                }
+                if let Some(path) = &args.svg {
+                    write(path, &draw::timeline_svg(&profile, &compiled.program))?;
+                }
+            }
+            match console.format {
+                Format::Text => {
+                    let first = profile::text(&profile, &compiled.program);
+                    texts.push(format!("{}\nthe first of them: {first}", cores.text()));
+                }
+                Format::Json => {
+                    let mut value = profile::to_json(&profile);
+                    value["together"] = cores.to_json();
+                    // The launch takes as long as its last core.
+                    value["modelled_ns"] = value["together"]["modelled_ns"].clone();
+                    values.push(value);
+                }
+            }
+            continue;
+        }
         // The programs of a grid are one kernel; the first stands for all.
         let program_id = programs(&job.grid).swap_remove(0);
         let compiled = session.compile(sources, job, &program_id)?;

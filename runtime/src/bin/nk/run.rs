@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, pair, seconds, usage};
+use crate::options::{SourceArgs, pair, seconds};
 use nk_compiler::source::Sources;
 use nk_runtime::report::{run_json, run_text};
 use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
@@ -15,9 +15,6 @@ use std::path::PathBuf;
 pub struct RunArgs {
     #[command(flatten)]
     pub source: SourceArgs,
-    /// Cores that share the grid.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
-    cores: u32,
     /// Write each result and each written argument to a file here.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -68,12 +65,6 @@ pub fn run(args: &RunArgs, console: Console) -> Exit {
 }
 
 fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
-    if args.cores > 1 {
-        return Err(usage(
-            "not-yet",
-            "--cores 2 is not there yet; it comes in a later version".to_string(),
-        ));
-    }
     let target = args.source.target()?;
     let session = args.source.open(sources)?;
     let expectations = args.expects.iter().cloned();
