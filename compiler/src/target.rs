@@ -123,9 +123,11 @@ pub struct Timing {
     pub dma_bytes_per_us: u64,
     /// Partitions whose rows share one descriptor.
     pub dma_descriptor_partitions: u32,
-    /// A descriptor row takes at least this long.
+    /// The shortest row that was measured, and how long an engine takes for it. From there to the first size of the next
+    /// table the time of a row grows in proportion to its bytes.
+    pub dma_row_min_bytes: u64,
     pub dma_row_min_ps: u64,
-    /// Row efficiency in thousandths at row sizes in bytes, log-linear between; below the first, proportional.
+    /// Row efficiency in thousandths at row sizes in bytes, log-linear between.
     pub dma_row_efficiency: &'static [(u64, u64)],
     /// HBM bandwidth of one core and of the chip, in bytes per microsecond.
     pub hbm_core_bytes_per_us: u64,
@@ -190,6 +192,7 @@ const TIMING_V2: Timing = Timing {
     dma_compute_factor: 2,
     dma_bytes_per_us: 17_000,
     dma_descriptor_partitions: 4,
+    dma_row_min_bytes: 4,
     dma_row_min_ps: 7_000,
     dma_row_efficiency: &[(256, 380), (1024, 380), (4000, 1000)],
     hbm_core_bytes_per_us: 410_000,

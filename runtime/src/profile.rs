@@ -14,6 +14,7 @@ pub use text::{text, to_json};
 use crate::time::time;
 use crate::trace::{Bound, Totals, Trace};
 use nk_compiler::Compiled;
+use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{Control, Frame, Inst, InstId, Loc, LoopKind, Node, Program, Step, View};
 use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
 use nk_compiler::source::Sources;
@@ -37,8 +38,10 @@ pub struct Profile {
     /// What the head of each queue waited for.
     pub waits: [Waits; N_ENGINES],
     pub transfers: Transfers,
-    /// Multiplications and additions of matmuls, and those of transposes on the PE array.
+    /// Multiplications and additions of matmuls.
     pub matmul_flops: u64,
+    /// Those of all work on the PE array, and of transposes, as neuron-profile books them: twice for f32.
+    pub hardware_flops: u64,
     pub transpose_flops: u64,
     pub spilled: Spilled,
     /// Source lines by the time that engines and transfers spend on them, longest first.
@@ -106,6 +109,7 @@ impl Profile {
             waits: waits(program, &trace),
             transfers: Transfers::default(),
             matmul_flops: 0,
+            hardware_flops: 0,
             transpose_flops: 0,
             spilled: compiled.spilled,
             lines: Vec::new(),
@@ -139,9 +143,14 @@ impl Profile {
                 self.transfers.by_row[row_class(row)] += count;
             }
         }
-        let (matmul, transpose) = flops(program, inst);
+        let Flops {
+            matmul,
+            transpose,
+            factor,
+        } = flops(program, inst);
         self.matmul_flops += matmul * count;
-        self.transpose_flops += transpose * count;
+        self.hardware_flops += (matmul + transpose) * factor * count;
+        self.transpose_flops += transpose * factor * count;
     }
 
     pub fn traffic(&self, memory: Memory) -> crate::trace::Traffic {
@@ -175,9 +184,17 @@ impl Profile {
         share(self.hbm_bytes() as f64, rate * self.seconds())
     }
 
-    /// Operations of matmuls per byte of HBM.
+    /// Operations of matmuls, as the profiler books them, per byte of HBM.
     pub fn intensity(&self) -> f64 {
-        share(self.matmul_flops as f64, self.hbm_bytes() as f64)
+        share(
+            (self.hardware_flops - self.transpose_flops) as f64,
+            self.hbm_bytes() as f64,
+        )
+    }
+
+    /// The share of the array's peak that everything on it reaches, as the profiler books it.
+    pub fn hfu(&self) -> f64 {
+        share(self.hardware_flops as f64, self.peak_flops() * self.seconds())
     }
 
     /// The intensity from which the array, not HBM, is the limit.
@@ -282,25 +299,44 @@ fn row_class(bytes: u64) -> usize {
     }
 }
 
-/// Operations of a matmul, and of a transpose on the PE array.
-fn flops(program: &Program, inst: &Inst) -> (u64, u64) {
+/// Operations on the PE array.
+struct Flops {
+    matmul: u64,
+    transpose: u64,
+    /// How often the profiler books them: an f32 operand is two halves.
+    factor: u64,
+}
+
+fn flops(program: &Program, inst: &Inst) -> Flops {
     let view = |idx: usize| match inst.args[idx] {
         Arg::View(id) => Some(&program[id]),
         _ => None,
     };
-    match (inst.op, view(1), view(2)) {
+    let (matmul, transpose, operand) = match (inst.op, view(1), view(2)) {
         (Op::NcMatmul, Some(stationary), Some(moving)) => {
             let count = 2 * stationary.count() * moving.free_count();
             if inst.args[5] == Arg::Bool(true) {
-                (0, count)
+                (0, count, stationary)
             } else {
-                (count, 0)
+                (count, 0, stationary)
             }
         }
         (Op::NcTranspose, Some(data), _) if inst.engine == ENGINES[0].0 => {
-            (0, 2 * data.count() * u64::from(data.partitions()))
+            (0, 2 * data.count() * u64::from(data.partitions()), data)
         }
-        _ => (0, 0),
+        _ => {
+            return Flops {
+                matmul: 0,
+                transpose: 0,
+                factor: 1,
+            };
+        }
+    };
+    let factor = if operand.dtype == Dtype::F32 { 2 } else { 1 };
+    Flops {
+        matmul,
+        transpose,
+        factor,
     }
 }
 

@@ -57,9 +57,10 @@ pub fn text(profile: &Profile, program: &Program) -> String {
     if profile.matmul_flops > 0 {
         line!(
             out,
-            "  matmuls     {:.3} GFLOP, MFU {:.1} % of {:.1} TFLOPS",
+            "  matmuls     {:.3} GFLOP, MFU {:.1} %, HFU {:.1} % of {:.1} TFLOPS",
             profile.matmul_flops as f64 / 1e9,
             100.0 * profile.mfu(),
+            100.0 * profile.hfu(),
             profile.peak_flops() / 1e12
         );
         let side = if profile.intensity() < profile.ridge() {
@@ -277,12 +278,9 @@ pub fn to_json(profile: &Profile) -> Value {
         "spill_save_bytes": profile.spilled.save_bytes,
         "spill_reload_bytes": profile.spilled.reload_bytes,
         "spill_psum_bytes": profile.spilled.psum_bytes,
-        "hardware_flops": profile.matmul_flops + profile.transpose_flops,
+        "hardware_flops": profile.hardware_flops,
         "transpose_flops": profile.transpose_flops,
-        "hfu_estimated_percent": super::share(
-            (profile.matmul_flops + profile.transpose_flops) as f64,
-            profile.peak_flops() * profile.seconds(),
-        ),
+        "hfu_estimated_percent": profile.hfu(),
         "mfu_estimated_percent": profile.mfu(),
         "mbu_estimated_percent": profile.mbu(),
         "mm_arithmetic_intensity": profile.intensity(),

@@ -161,22 +161,18 @@ impl Parts {
 }
 
 /// One partition's part of a transfer, or one row.
-struct Unit<'a> {
-    bytes: u64,
-    rows: u64,
-    hbm_bytes: u64,
-    efficiency: u128,
-    timing: &'a Timing,
+struct Unit {
+    /// At the rate of the engine, and at the whole HBM bandwidth of the core.
+    engine_ps: u128,
+    hbm_ps: u128,
 }
 
-impl Unit<'_> {
-    fn new(bytes: u64, row_bytes: u64, hbm_sides: u64, timing: &Timing) -> Unit<'_> {
+impl Unit {
+    fn new(bytes: u64, row_bytes: u64, hbm_sides: u64, timing: &Timing) -> Unit {
         Unit {
-            bytes,
-            rows: bytes.div_ceil(row_bytes),
-            hbm_bytes: bytes * hbm_sides,
-            efficiency: u128::from(row_efficiency(row_bytes, timing.dma_row_efficiency)),
-            timing,
+            hbm_ps: (u128::from(bytes * hbm_sides) * PS_PER_US)
+                .div_ceil(u128::from(timing.hbm_core_bytes_per_us)),
+            engine_ps: stream_ps(bytes, row_bytes, timing),
         }
     }
 
@@ -197,26 +193,39 @@ impl Unit<'_> {
     }
 
     fn service(&self, n_units: u64) -> Service {
-        let bytes = u128::from(self.bytes) * u128::from(n_units);
-        let rate = u128::from(self.timing.dma_bytes_per_us) * self.efficiency;
-        let streaming = (bytes * PS_PER_US * PARTS_PER_MILLION).div_ceil(rate);
-        let rows = u128::from(self.rows) * u128::from(n_units) * u128::from(self.timing.dma_row_min_ps);
-        let hbm_bytes = u128::from(self.hbm_bytes) * u128::from(n_units);
-        let hbm = (hbm_bytes * PS_PER_US).div_ceil(u128::from(self.timing.hbm_core_bytes_per_us));
         Service {
-            engine_ps: streaming.max(rows) as u64,
-            hbm_ps: hbm as u64,
+            engine_ps: (self.engine_ps * u128::from(n_units)) as u64,
+            hbm_ps: (self.hbm_ps * u128::from(n_units)) as u64,
         }
     }
 }
 
-/// The share of an engine's rate that rows of a size reach, in millionths: log-linear between the points of the table,
-/// proportional to the size below the first one.
+/// How long an engine needs for bytes in rows of a size.
+fn stream_ps(bytes: u64, row_bytes: u64, timing: &Timing) -> u128 {
+    let at_rate = |bytes: u64, efficiency: u64| {
+        let rate = u128::from(timing.dma_bytes_per_us) * u128::from(efficiency);
+        (u128::from(bytes) * PS_PER_US * PARTS_PER_MILLION).div_ceil(rate)
+    };
+    let points = timing.dma_row_efficiency;
+    let (least_bytes, least_ps) = (timing.dma_row_min_bytes, u128::from(timing.dma_row_min_ps));
+    match points.first() {
+        // Between the shortest row that was measured and the first of the table a row takes the longer the longer it is.
+        Some(&(first, share)) if row_bytes < first => {
+            let slope_ps = at_rate(first, share * 1000).saturating_sub(least_ps);
+            let beyond = u128::from(row_bytes.saturating_sub(least_bytes));
+            let row_ps = least_ps + slope_ps * beyond / u128::from((first - least_bytes).max(1));
+            u128::from(bytes.div_ceil(row_bytes)) * row_ps
+        }
+        _ => at_rate(bytes, row_efficiency(row_bytes, points)),
+    }
+}
+
+/// The share of an engine's rate that rows of a size reach, in millionths: log-linear between the points of the table.
 fn row_efficiency(row_bytes: u64, points: &[(u64, u64)]) -> u64 {
     let millionths = |thousandths: u64| thousandths * 1000;
     let above = points.iter().position(|it| it.0 > row_bytes);
     match above {
-        Some(0) => (millionths(points[0].1) * row_bytes / points[0].0).max(1),
+        Some(0) => millionths(points[0].1),
         Some(idx) => {
             let ((low, from), (high, to)) = (points[idx - 1], points[idx]);
             let (low, high) = (log2_fixed(low), log2_fixed(high));
@@ -256,9 +265,17 @@ mod tests {
         assert_eq!(row_efficiency(4000, points), 1_000_000);
         assert_eq!(row_efficiency(65_536, points), 1_000_000);
         assert_eq!(row_efficiency(512, points), 380_000);
-        assert_eq!(row_efficiency(128, points), 190_000);
         let between = row_efficiency(2000, points);
         assert!((684_000..685_500).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn short_rows_take_from_7_to_40_ns() {
+        let timing = &TARGETS[0].timing;
+        assert_eq!(stream_ps(4, 4, timing), 7_000);
+        assert_eq!(stream_ps(80, 8, timing), 10 * stream_ps(8, 8, timing));
+        let (below, at) = (stream_ps(255, 255, timing), stream_ps(256, 256, timing));
+        assert!(below < at && at < 40_000, "{below} {at}");
     }
 
     #[test]

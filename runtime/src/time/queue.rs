@@ -365,8 +365,12 @@ fn compute(inst: &Inst, world: World) -> Work {
     }
 }
 
+/// The ports of the engine that an instruction uses. A transfer uses those of the DMA engines, whose queue only rings the bell.
 fn touches(inst: &Inst, world: World) -> Touches {
     let mut touches = [false; 3];
+    if inst.op.row().unit == Unit::Dma {
+        return touches;
+    }
     for arg in &inst.args {
         if let Arg::View(id) = arg {
             touches[world.views.get(*id).memory as usize] = true;
