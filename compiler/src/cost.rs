@@ -12,8 +12,11 @@ use crate::target::Target;
 /// The occupancy of the executing engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy {
-    /// Cycles of the engine's clock. 0 for a DMA, whose queue spends only the trigger.
+    /// Cycles of the engine's clock until the next instruction may start. 0 for a DMA, whose queue spends only the trigger.
     pub cycles: u64,
+    /// Cycles until the last element is in the pipeline. An instruction of a few elements holds its engine for the minimum
+    /// interval, but is complete earlier: one of 1 element was measured to take no more than the latency of its engine.
+    pub stream_cycles: u64,
     /// Weight loads of the PE array; each exposes [`crate::target::Timing::weight_load_ps`] beside the cycles.
     pub weight_loads: u64,
     /// The weakest figure that the duration rests on.
@@ -25,6 +28,11 @@ impl Busy {
     pub fn ps(&self, engine: Engine, target: &Target) -> u64 {
         target.cycles_to_ps(engine, self.cycles) + self.weight_loads * target.timing.weight_load_ps
     }
+
+    /// From the start to the last element in picoseconds.
+    pub fn stream_ps(&self, engine: Engine, target: &Target) -> u64 {
+        target.cycles_to_ps(engine, self.stream_cycles) + self.weight_loads * target.timing.weight_load_ps
+    }
 }
 
 /// The occupancy of an instruction's engine.
@@ -35,7 +43,11 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
         true => timing.min_ii_dynamic_cycles,
         false => timing.min_ii_cycles,
     };
-    let floor = |cycles: u64| cycles.max(interval);
+    let mut idle = 0;
+    let mut floor = |cycles: u64| {
+        idle += timing.min_ii_cycles.saturating_sub(cycles);
+        cycles.max(interval)
+    };
     let mut weight_loads = 0;
     let emulated = emulated_cycles(program, inst, target);
     let cycles = match row.cost {
@@ -94,9 +106,11 @@ pub fn busy(program: &Program, inst: &Inst, target: &Target) -> Busy {
         Cost::Register => register_cycles(program, inst, target),
     };
     let cycles = cycles + emulated;
+    let stream_cycles = cycles - idle.min(cycles);
     let assumed = timing.assumed_engines.contains(&inst.engine) && row.unit == Unit::Engine;
     Busy {
         cycles,
+        stream_cycles,
         weight_loads,
         basis: match () {
             _ if assumed => Basis::Guess,

@@ -20,7 +20,9 @@ pub mod report;
 pub mod testing;
 pub mod occupancy;
 pub mod profile;
+pub mod advice;
 pub mod draw;
+pub mod truth;
 
 pub use fault::{Fault, FaultReport};
 pub use kernels::{LEVELS, Level};

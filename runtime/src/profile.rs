@@ -5,12 +5,15 @@
 //! which the profile says.
 
 pub mod cores;
+mod diff;
 mod perfetto;
 mod text;
 
+pub use diff::{Difference, Side, difference};
 pub use perfetto::perfetto;
 pub use text::{text, to_json};
 
+use crate::advice::{Advice, advise};
 use crate::time::time;
 use crate::trace::{Bound, Totals, Trace};
 use nk_compiler::Compiled;
@@ -30,7 +33,8 @@ pub struct Profile {
     pub trace: Trace,
     /// Sums over the whole execution.
     pub totals: Totals,
-    /// Whether every trip count is known.
+    /// How often each segment of the control flow runs, and whether every trip count is known.
+    pub counts: Vec<u64>,
     pub is_exact: bool,
     pub n_insts: [u64; N_ENGINES],
     /// The queue of each instruction.
@@ -48,6 +52,8 @@ pub struct Profile {
     pub lines: Vec<LineTime>,
     /// Source lines along the critical path, longest first; together they are the modelled time.
     pub critical: Vec<LineTime>,
+    /// What one change would gain, the largest gain first; empty unless it was asked for.
+    pub advice: Vec<Advice>,
 }
 
 /// Time in which the next instruction of a queue could not start, by cause.
@@ -68,9 +74,12 @@ pub struct Waits {
 pub struct Transfers {
     pub count: u64,
     pub bytes: u64,
-    /// Transfers by bytes of a contiguous row: below 512, 2 KiB, 8 KiB, and above.
-    pub by_row: [u64; 4],
+    /// Transfers and their bytes by the length of a contiguous row: below each of [`ROW_LIMITS`], and above.
+    pub by_row: [(u64, u64); ROW_LIMITS.len() + 1],
 }
+
+/// Bytes of a row at which a class of the histogram ends.
+pub const ROW_LIMITS: [u64; 7] = [64, 256, 512, 1024, 2048, 4096, 32_768];
 
 /// Time of a source line.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +112,7 @@ impl Profile {
             kernel: program.name.clone(),
             target,
             totals,
+            counts: Vec::new(),
             is_exact,
             n_insts: [0; N_ENGINES],
             queues: program.insts.iter().map(|it| it.engine).collect(),
@@ -114,6 +124,7 @@ impl Profile {
             spilled: compiled.spilled,
             lines: Vec::new(),
             critical: Vec::new(),
+            advice: Vec::new(),
             trace,
         };
         for (steps, (queue, _)) in compiled.schedule.queues.iter().zip(ENGINES) {
@@ -128,8 +139,16 @@ impl Profile {
                 profile.count(program, &program[id], count);
             }
         }
+        profile.counts = counts;
         profile.lines = lines(program, &profile.trace, sources);
         profile.critical = critical(program, &profile.trace, sources);
+        profile
+    }
+
+    /// The profile with advice, for which the schedule is timed again without each cause of lost time.
+    pub fn advised(compiled: &Compiled, target: &'static Target, sources: &Sources) -> Profile {
+        let mut profile = Profile::new(compiled, target, sources);
+        profile.advice = advise(compiled, &profile, sources);
         profile
     }
 
@@ -140,7 +159,10 @@ impl Profile {
                 let (bytes, row) = moved(program, inst);
                 self.transfers.count += count;
                 self.transfers.bytes += bytes * count;
-                self.transfers.by_row[row_class(row)] += count;
+                let class = ROW_LIMITS.iter().filter(|it| row >= **it).count();
+                let (transfers, moved) = &mut self.transfers.by_row[class];
+                *transfers += count;
+                *moved += bytes * count;
             }
         }
         let Flops {
@@ -271,7 +293,7 @@ fn waits(program: &Program, trace: &Trace) -> [Waits; N_ENGINES] {
 }
 
 /// Bytes of a transfer, and of a row that is contiguous on both sides.
-fn moved(program: &Program, inst: &Inst) -> (u64, u64) {
+pub(crate) fn moved(program: &Program, inst: &Inst) -> (u64, u64) {
     let views = program.accesses(inst).take(2).map(|it| it.1);
     let row = |view: &View| {
         let skip = usize::from(program.memory(view).is_on_chip());
@@ -288,15 +310,6 @@ fn moved(program: &Program, inst: &Inst) -> (u64, u64) {
         let all = view.count() * u64::from(view.dtype.size());
         (bytes.max(all), least.min(row(view)))
     })
-}
-
-fn row_class(bytes: u64) -> usize {
-    match bytes {
-        0..512 => 0,
-        512..2048 => 1,
-        2048..8192 => 2,
-        _ => 3,
-    }
 }
 
 /// Operations on the PE array.
@@ -341,7 +354,7 @@ fn flops(program: &Program, inst: &Inst) -> Flops {
 }
 
 /// Where an instruction stands in the kernel's own file: where a helper is called, not inside it.
-fn place(program: &Program, sources: &Sources, inst: &Inst) -> String {
+pub(crate) fn place(program: &Program, sources: &Sources, inst: &Inst) -> String {
     let Some(loc) = inst.loc else {
         return "no source".to_string();
     };

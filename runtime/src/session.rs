@@ -27,7 +27,7 @@ use nk_compiler::launch::{Grid, Place};
 use nk_compiler::parse;
 use nk_compiler::place::place_seeded;
 use nk_compiler::source::{FileId, Sources, Span};
-use nk_compiler::specialize::{ImportRequest, Input, Request};
+use nk_compiler::specialize::{ArgValue, ImportRequest, Input, Request};
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
@@ -289,6 +289,12 @@ fn plain(sizes: &[u32]) -> Grid {
         sizes: sizes.to_vec(),
         split: None,
     }
+}
+
+/// Arguments given as texts, as the compiler wants them.
+pub fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, ArgValue)>, Failure> {
+    let args = parse_args(args).map_err(|it| Failure::usage(it.report()))?;
+    arguments::values(&args).map_err(Failure::usage)
 }
 
 fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate::tensor::Error> {

@@ -4,6 +4,7 @@
 //! gives a [`Trace`]. Never computes a value, and never decides an order that the schedule leaves open otherwise than
 //! by time.
 
+mod change;
 mod collective;
 mod dma;
 mod facts;
@@ -11,6 +12,8 @@ mod link;
 mod meet;
 mod plan;
 mod queue;
+
+pub use change::{Change, Changes};
 
 use crate::trace::{Bound, Event, Stall, TableLoad, Totals, Trace, Traffic, Transfer};
 pub use collective::Fleet;
@@ -24,12 +27,23 @@ use queue::{Head, Queue, Signals, Touches, Work, World};
 
 /// Runs the model over a verified schedule.
 pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, target: &Target) -> Trace {
+    time_changed(program, placement, schedule, target, &Changes::default())
+}
+
+/// The same, with some instructions taking another time than they do.
+pub fn time_changed(
+    program: &Program,
+    placement: &Placement,
+    schedule: &Schedule,
+    target: &Target,
+    changes: &Changes,
+) -> Trace {
     let timed = Timed {
         program,
         placement,
         schedule,
     };
-    let mut traces = time_together(&[timed], &Fleet::of_ranks(target, 1), target);
+    let mut traces = meet::time_changed(&[timed], &Fleet::of_ranks(target, 1), target, changes);
     traces.swap_remove(0)
 }
 
@@ -145,6 +159,7 @@ impl<'a> Core<'a> {
                 self.ports
                     .hold(engine, head.touches, start_ps + occupancy_ps, head.inst);
             }
+            Work::Nothing => {}
             Work::Trigger { .. } if world.program[head.inst].op == Op::Collective => {
                 self.arrived.push(Arrival {
                     inst: head.inst,
@@ -155,7 +170,7 @@ impl<'a> Core<'a> {
             Work::Trigger { address_ps } => {
                 self.record.charge(address_ps, Basis::Guess);
                 let start_ps = start_ps + address_ps;
-                let plan = plan_of(&world.program[head.inst], world);
+                let plan = plan_of(head.inst, world);
                 let ready_ps = start_ps + world.target.timing.dma_start_ps;
                 self.dma.issue(&plan, head.inst, engine, start_ps, ready_ps);
             }
@@ -204,14 +219,19 @@ fn advance(queues: &mut [Queue], signals: &mut Signals, world: World) {
     }
 }
 
-fn plan_of(inst: &Inst, world: World) -> plan::Plan {
+fn plan_of(id: InstId, world: World) -> plan::Plan {
+    let inst = &world.program[id];
     let view = |idx: usize| match inst.args[idx] {
         Arg::View(id) => id,
         _ => unreachable!("the first two operands of a DMA row are required tiles"),
     };
     let (dst, src) = (view(0), view(1));
     let element_bytes = u64::from(world.program[src].dtype.size());
-    let element_rows = (inst.op.row().cost == Cost::DmaTranspose).then_some(element_bytes);
+    let row_bytes = match world.change(id) {
+        Some(Change::LongRows) => Some(plan::LONG_ROW_BYTES),
+        Some(Change::PlainCopy) => None,
+        _ => (inst.op.row().cost == Cost::DmaTranspose).then_some(element_bytes),
+    };
     if inst.op.row().cost == Cost::DmaCompute {
         let sources = inst.views().skip(1).map(|(_, id)| world.views.get(id));
         return plan::compute(world.views.get(dst), sources, world.target);
@@ -219,7 +239,7 @@ fn plan_of(inst: &Inst, world: World) -> plan::Plan {
     plan::plan(
         world.views.get(dst),
         world.views.get(src),
-        element_rows,
+        row_bytes,
         world.target,
     )
 }

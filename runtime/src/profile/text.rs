@@ -1,6 +1,6 @@
 //! A profile as lines for people and as one object for programs.
 
-use super::{LineTime, Profile};
+use super::{LineTime, Profile, ROW_LIMITS};
 use crate::trace::Event;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit};
@@ -90,6 +90,7 @@ pub fn text(profile: &Profile, program: &Program) -> String {
     engines(&mut out, profile);
     dma(&mut out, profile);
     timeline(&mut out, profile, program);
+    advice(&mut out, profile);
     list(&mut out, "critical path", &profile.critical, totals.total_ps);
     list(&mut out, "longest lines", &profile.lines, totals.total_ps);
     out
@@ -144,14 +145,23 @@ fn dma(out: &mut String, profile: &Profile) {
         micros(busy_ps),
         transfers.bytes
     );
-    let names = ["below 512 B", "512 B to 2 KiB", "2 to 8 KiB", "8 KiB and more"];
-    let rows: Vec<String> = names
-        .iter()
+    let rows: Vec<String> = row_classes()
         .zip(transfers.by_row)
-        .filter(|it| it.1 > 0)
-        .map(|(name, count)| format!("{count} with rows {name}"))
+        .filter(|it| it.1.0 > 0)
+        .map(|(name, (count, bytes))| format!("{count} ({bytes} bytes) with rows {name}"))
         .collect();
     line!(out, "           transfers: {}", rows.join(", "));
+}
+
+/// Names of the classes of rows.
+fn row_classes() -> impl Iterator<Item = String> {
+    let starts = std::iter::once(0).chain(ROW_LIMITS);
+    let ends = ROW_LIMITS.map(Some).into_iter().chain([None]);
+    starts.zip(ends).map(|(start, end)| match end {
+        Some(end) if start == 0 => format!("below {end} B"),
+        Some(end) => format!("{start} to {end} B"),
+        None => format!("{start} B and more"),
+    })
 }
 
 /// A row for each engine: how much of each stretch of time it is busy.
@@ -195,6 +205,26 @@ fn timeline(out: &mut String, profile: &Profile, program: &Program) {
         let column_ps = (total_ps / WIDTH as u64).max(1);
         let block = |it: &u64| BLOCKS[((it * 8).div_ceil(column_ps) as usize).min(8)];
         line!(out, "  {name:<8} {}", row.iter().map(block).collect::<String>());
+    }
+}
+
+/// What one change would gain.
+fn advice(out: &mut String, profile: &Profile) {
+    if profile.advice.is_empty() {
+        return;
+    }
+    line!(out, "\n  advice, with an upper bound on what each would gain");
+    for it in &profile.advice {
+        let percent = 100.0 * it.gain_ps as f64 / profile.totals.total_ps.max(1) as f64;
+        line!(
+            out,
+            "  {:>12} us {percent:>6.1} %  {}: {} ({})",
+            micros(it.gain_ps),
+            it.rule.name(),
+            it.evidence,
+            it.places.join(", ")
+        );
+        line!(out, "                           help: {}", it.rule.fix());
     }
 }
 
@@ -252,6 +282,10 @@ pub fn to_json(profile: &Profile) -> Value {
         .map(|(engine, name)| (name.to_string(), json!(profile.n_insts[*engine as usize])))
         .collect();
     let (bottleneck, bottleneck_share) = profile.bottleneck();
+    let rows: Vec<Value> = row_classes()
+        .zip(profile.transfers.by_row)
+        .map(|(name, (count, bytes))| json!({"rows": name, "transfers": count, "bytes": bytes}))
+        .collect();
     json!({
         "kernel": profile.kernel,
         "target": profile.target.name,
@@ -264,6 +298,8 @@ pub fn to_json(profile: &Profile) -> Value {
         "instructions": by_engine,
         "dma_transfers": profile.transfers.count,
         "dma_bytes": profile.transfers.bytes,
+        "dma_active_bytes_per_second": profile.transfers.bytes as f64 / (totals.dma_busy_ps.max(1) as f64 / 1e12),
+        "dma_row_histogram": rows,
         "dma_active_time_percent": share(totals.dma_busy_ps),
         "tensor_engine_active_time_percent": share(busy("tensor")),
         "vector_engine_active_time_percent": share(busy("vector")),
@@ -284,10 +320,31 @@ pub fn to_json(profile: &Profile) -> Value {
         "mfu_estimated_percent": profile.mfu(),
         "mbu_estimated_percent": profile.mbu(),
         "mm_arithmetic_intensity": profile.intensity(),
+        "roofline": {
+            "peak_flops": profile.peak_flops(),
+            "hbm_bytes_per_second": profile.target.timing.hbm_core_bytes_per_us as f64 * 1e6,
+            "ridge_flops_per_byte": profile.ridge(),
+            "limit": if profile.intensity() < profile.ridge() { "hbm" } else { "pe" },
+        },
         "waits": waits,
+        "advice": advice_json(profile),
         "critical_path": list(&profile.critical),
         "lines": list(&profile.lines),
     })
+}
+
+fn advice_json(profile: &Profile) -> Vec<Value> {
+    let all = profile.advice.iter().map(|it| {
+        json!({
+            "rule": it.rule.name(),
+            "evidence": it.evidence,
+            "places": it.places,
+            "gain_ns": it.gain_ps as f64 / 1e3,
+            "without_ns": it.without_ps as f64 / 1e3,
+            "help": it.rule.fix(),
+        })
+    });
+    all.collect()
 }
 
 /// An instruction as pictures label it.

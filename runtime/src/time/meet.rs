@@ -4,6 +4,7 @@
 //! ahead of a collective that it waits for: the earliest event of all cores comes first. Each core's DMA may use its half
 //! of the chip's HBM bandwidth, so two cores together never exceed the chip's. Never looks into a core's queues.
 
+use super::change::Changes;
 use super::collective::{Exchanged, Fleet};
 use super::facts::Views;
 use super::queue::World;
@@ -33,10 +34,20 @@ struct Cores<'a> {
 
 /// Runs the model over programs that run together, one on each rank.
 pub fn time_together(programs: &[Timed<'_>], fleet: &Fleet<'_>, target: &Target) -> Vec<Trace> {
+    time_changed(programs, fleet, target, &Changes::default())
+}
+
+/// The same, with some instructions taking another time than they do.
+pub fn time_changed(
+    programs: &[Timed<'_>],
+    fleet: &Fleet<'_>,
+    target: &Target,
+    changes: &Changes,
+) -> Vec<Trace> {
     let is_same = |it: &Timed| std::ptr::eq(it.program, programs[0].program);
     if programs.len() > 1 && programs.iter().all(is_same) {
         // Ranks that do the same are always at the same place.
-        let traces = time_together(&programs[..1], fleet, target);
+        let traces = time_changed(&programs[..1], fleet, target, changes);
         return programs.iter().flat_map(|_| traces.iter().cloned()).collect();
     }
     let views: Vec<Views> = programs
@@ -48,6 +59,7 @@ pub fn time_together(programs: &[Timed<'_>], fleet: &Fleet<'_>, target: &Target)
             program: it.program,
             views,
             target,
+            changes,
         };
         Core::new(world, it.schedule)
     });

@@ -45,12 +45,15 @@ pub struct Service {
     pub hbm_ps: u64,
 }
 
-/// Cuts a transfer. With `element_rows` every element is a row of its own, as in `dma_transpose`.
-pub fn plan(dst: &ViewFacts, src: &ViewFacts, element_rows: Option<u64>, target: &Target) -> Plan {
+/// Rows that every engine of the DMA serves at its full rate.
+pub const LONG_ROW_BYTES: u64 = 1 << 20;
+
+/// Cuts a transfer. Its rows are as long as the views say, or as is given: in `dma_transpose` every element is a row.
+pub fn plan(dst: &ViewFacts, src: &ViewFacts, rows_of: Option<u64>, target: &Target) -> Plan {
     let timing = &target.timing;
     // A converting transfer moves different numbers of bytes on its two sides; the longer side sets the pace.
     let bytes = dst.bytes.max(src.bytes);
-    let row_bytes = element_rows.unwrap_or(dst.run_bytes.min(src.run_bytes)).max(1);
+    let row_bytes = rows_of.unwrap_or(dst.run_bytes.min(src.run_bytes)).max(1);
     let hbm_sides = [dst, src].iter().filter(|it| it.memory == Memory::Hbm).count() as u64;
     let chip_side = [dst, src].into_iter().find(|it| it.memory != Memory::Hbm);
     let shares = match chip_side {

@@ -3,6 +3,7 @@
 //! Takes the steps of one queue, the signals that other queues have given, and facts of views. Never looks at ports
 //! or at the other queues' instructions: the event loop does.
 
+use super::change::{Change, Changes};
 use super::facts::Views;
 use super::link::{Link, link};
 use crate::trace::Bound;
@@ -18,6 +19,16 @@ pub struct World<'a> {
     pub program: &'a Program,
     pub views: &'a Views,
     pub target: &'a Target,
+    pub changes: &'a Changes,
+}
+
+impl World<'_> {
+    pub fn change(&self, inst: InstId) -> Option<Change> {
+        if self.changes.insts.is_empty() {
+            return None;
+        }
+        self.changes.insts.get(&inst).copied()
+    }
 }
 
 /// When a signal is seen by the queue it is sent to, and what it waited for.
@@ -47,6 +58,8 @@ pub struct Queue<'a> {
     recent: VecDeque<Recent>,
     /// The latest completion of compute.
     done: Signal,
+    /// What a removed instruction waited for, while nothing else stands between it and its signals.
+    removed: Option<Signal>,
     /// Ends of this queue's transfers in the order of their triggers; `None` while in flight.
     transfers: VecDeque<(InstId, Option<u64>)>,
     n_retired: usize,
@@ -76,8 +89,12 @@ pub type Touches = [bool; 3];
 /// What an instruction does to its engine.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
+    /// Nothing: it was removed.
+    Nothing,
     Compute {
         occupancy_ps: u64,
+        /// Until the last element is in the pipeline.
+        stream_ps: u64,
         gap_ps: u64,
         completion_ps: u64,
         basis: Basis,
@@ -123,6 +140,7 @@ impl<'a> Queue<'a> {
             table: None,
             recent: VecDeque::new(),
             done: nothing,
+            removed: None,
             transfers: VecDeque::new(),
             n_retired: 0,
             retired: nothing,
@@ -153,13 +171,15 @@ impl<'a> Queue<'a> {
                         seen_ps: self.awaited.seen_ps + world.target.timing.engine_semaphore_ps,
                         by: self.awaited.by,
                     };
-                    let above = if self.awaited.by.is_some() {
-                        later(self.done, passed_on)
-                    } else {
-                        self.done
+                    // Who waits for a removed instruction waits for what that would have waited for, and nothing else.
+                    let (n_needed, above) = match self.removed {
+                        Some(signal) => (self.n_retired, signal),
+                        None if self.awaited.by.is_some() => {
+                            (self.n_retired + self.transfers.len(), later(self.done, passed_on))
+                        }
+                        None => (self.n_retired + self.transfers.len(), self.done),
                     };
-                    self.pending
-                        .push_back((self.n_retired + self.transfers.len(), to, above));
+                    self.pending.push_back((n_needed, to, above));
                     self.send_pending(signals);
                 }
                 Some(&Step::Inst(inst)) => self.head = Some(self.decode(inst, world)),
@@ -195,6 +215,10 @@ impl<'a> Queue<'a> {
     fn decode(&mut self, id: InstId, world: World) -> Head {
         let inst = &world.program[id];
         let timing = &world.target.timing;
+        let change = world.change(id);
+        if change == Some(Change::Removed) {
+            return self.removed(id);
+        }
         let is_trigger = inst.op.row().unit == Unit::Dma;
         let mut dispatch_ps = self.dispatch_ps;
         if let (true, Some(last)) = (is_trigger, self.last_trigger_ps) {
@@ -229,8 +253,25 @@ impl<'a> Queue<'a> {
                     address_ps: world.target.cycles_to_ps(self.engine, cycles),
                 }
             } else {
-                compute(inst, world)
+                compute(inst, change, world)
             },
+        }
+    }
+
+    /// An instruction that passes as soon as what it waits for is there.
+    fn removed(&self, inst: InstId) -> Head {
+        let waits = self.awaited.seen_ps > self.dispatch_ps;
+        Head {
+            inst,
+            dispatch_ps: self.dispatch_ps,
+            ready_ps: self.dispatch_ps.max(self.awaited.seen_ps),
+            bound: match (waits, self.awaited.by) {
+                (true, Some(by)) => Bound::Signal(by),
+                _ => self.previous.map_or(Bound::Start, Bound::Queue),
+            },
+            table_load_ps: None,
+            touches: [false; 3],
+            work: Work::Nothing,
         }
     }
 
@@ -251,7 +292,7 @@ impl<'a> Queue<'a> {
     /// The instruction in flight in this queue that holds this one up longest, because it reads its output.
     fn dependence(&mut self, inst: &Inst, world: World) -> Option<(InstId, u64)> {
         // The PE array adds in PSUM in order, and nothing else it writes can it read.
-        if self.engine == Engine::Tensor {
+        if self.engine == Engine::Tensor || world.changes.fills_gaps {
             return None;
         }
         let dispatch_ps = self.dispatch_ps;
@@ -276,8 +317,14 @@ impl<'a> Queue<'a> {
         let interval_ps = world.target.cycles_to_ps(self.engine, timing.min_ii_cycles);
         self.head = None;
         self.previous = Some(head.inst);
-        self.awaited = Signal { seen_ps: 0, by: None };
+        self.removed = None;
+        let awaited = std::mem::replace(&mut self.awaited, Signal { seen_ps: 0, by: None });
         let (free_ps, end_ps) = match head.work {
+            Work::Nothing => {
+                self.dispatch_ps = start_ps;
+                self.removed = Some(awaited);
+                return (start_ps, start_ps);
+            }
             Work::Trigger { address_ps } => {
                 self.last_trigger_ps = Some(start_ps + address_ps);
                 self.transfers.push_back((head.inst, None));
@@ -286,12 +333,19 @@ impl<'a> Queue<'a> {
             }
             Work::Compute {
                 occupancy_ps,
+                stream_ps,
                 gap_ps,
                 completion_ps,
                 ..
             } => {
                 let held_ps = start_ps + occupancy_ps + gap_ps;
-                let end_ps = start_ps + occupancy_ps + completion_ps;
+                let end_ps = start_ps + stream_ps + completion_ps;
+                if matches!(world.change(head.inst), Some(Change::Takes { .. })) {
+                    let by = Some(head.inst);
+                    self.dispatch_ps = held_ps;
+                    self.done = later(self.done, Signal { seen_ps: end_ps, by });
+                    return (held_ps, end_ps);
+                }
                 self.recent.push_back(Recent {
                     inst: head.inst,
                     chained_ps: held_ps.max(start_ps + completion_ps + timing.chained_gap_ps),
@@ -353,12 +407,22 @@ fn later(a: Signal, b: Signal) -> Signal {
     if b.seen_ps > a.seen_ps { b } else { a }
 }
 
-fn compute(inst: &Inst, world: World) -> Work {
+fn compute(inst: &Inst, change: Option<Change>, world: World) -> Work {
     let timing = &world.target.timing;
     let engine = inst.engine as usize;
+    if let Some(Change::Takes { ps }) = change {
+        return Work::Compute {
+            occupancy_ps: ps,
+            stream_ps: ps,
+            gap_ps: 0,
+            completion_ps: 0,
+            basis: Basis::Derived,
+        };
+    }
     let busy = cost::busy(world.program, inst, world.target);
     Work::Compute {
         occupancy_ps: busy.ps(inst.engine, world.target),
+        stream_ps: busy.stream_ps(inst.engine, world.target),
         gap_ps: (timing.access_gap_cycles[engine] * 1_000_000).div_ceil(u64::from(timing.clock_mhz[engine])),
         completion_ps: timing.completion_ps[engine],
         basis: busy.basis,

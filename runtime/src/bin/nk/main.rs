@@ -12,6 +12,7 @@ mod memory;
 mod isa;
 mod profile;
 mod test;
+mod bench;
 mod targets;
 
 use clap::{Parser, Subcommand};
@@ -52,6 +53,8 @@ enum Verb {
     Targets(targets::TargetsArgs),
     /// Run the directives of kernel files as tests.
     Test(test::TestArgs),
+    /// Hold the model against published measurements.
+    Bench(bench::BenchArgs),
 }
 
 /// How the command ends.
@@ -83,7 +86,7 @@ fn main() -> ExitCode {
         Verb::Memory(args) => args.source.timeout,
         Verb::Isa(_) | Verb::Targets(_) => None,
         Verb::Profile(args) => args.source.timeout,
-        Verb::Test(_) => None,
+        Verb::Test(_) | Verb::Bench(_) => None,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
             Verb::Targets(args) => targets::targets(&args, console),
             Verb::Profile(args) => profile::profile(&args, console),
             Verb::Test(args) => test::test(&args, console),
+            Verb::Bench(args) => bench::bench(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);

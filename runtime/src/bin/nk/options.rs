@@ -9,7 +9,7 @@ use nk_compiler::target::{Instance, TARGETS, Target};
 use nk_runtime::session::{Failure, Job, Session, Settings, json_args};
 use std::path::PathBuf;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub struct SourceArgs {
     /// The file, and the kernel if it holds several.
     #[arg(value_name = "FILE[::KERNEL]")]

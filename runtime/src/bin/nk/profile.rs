@@ -21,6 +21,9 @@ pub struct ProfileArgs {
     /// Write a picture of the timeline of the first kernel.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Compare with another kernel, or another file, compiled with the same options: where they part, and each engine's share.
+    #[arg(long, value_name = "FILE[::KERNEL]")]
+    diff: Option<String>,
 }
 
 pub fn profile(args: &ProfileArgs, console: Console) -> Exit {
@@ -32,6 +35,9 @@ pub fn profile(args: &ProfileArgs, console: Console) -> Exit {
 }
 
 fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(), Failure> {
+    if let Some(other) = &args.diff {
+        return compare(args, other, console, sources);
+    }
     let session = args.source.open(sources)?;
     let target = args.source.target()?;
     let (mut texts, mut values): (Vec<String>, Vec<Value>) = Default::default();
@@ -70,7 +76,7 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
         let compiled = session.compile(sources, job, &program_id)?;
         console.printed(&compiled.printed);
         console.diagnostics(&compiled.warnings, sources);
-        let profile = Profile::new(&compiled, target, sources);
+        let profile = Profile::advised(&compiled, target, sources);
         if number == 0 {
             if let Some(path) = &args.trace {
                 write(path, &profile::perfetto(&profile, &compiled.program, sources))?;
@@ -88,6 +94,37 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
         Format::Text => console.product(&texts.join("\n")),
         Format::Json if values.len() == 1 => console.product(&format!("{}\n", values[0])),
         Format::Json => console.product(&format!("{}\n", json!({ "kernels": values }))),
+    }
+    Ok(())
+}
+
+/// Compares the first kernels of two files.
+fn compare(args: &ProfileArgs, other: &str, console: Console, sources: &mut Sources) -> Result<(), Failure> {
+    let second = SourceArgs {
+        file: other.to_string(),
+        ..args.source.clone()
+    };
+    let target = args.source.target()?;
+    let mut sides = Vec::new();
+    for source in [&args.source, &second] {
+        let session = source.open(sources)?;
+        let jobs = source.jobs(&session)?;
+        let job = jobs.first().ok_or_else(|| {
+            usage(
+                "unknown-kernel",
+                format!("{} holds no kernel to profile", source.file),
+            )
+        })?;
+        let compiled = session.compile(sources, job, &programs(&job.grid).swap_remove(0))?;
+        sides.push((Profile::new(&compiled, target, sources), compiled.program));
+    }
+    let [(a, first), (b, second)] = &sides[..] else {
+        unreachable!("two files were compiled");
+    };
+    let difference = profile::difference((a, first, sources), (b, second, sources));
+    match console.format {
+        Format::Text => console.product(&difference.text()),
+        Format::Json => console.product(&format!("{}\n", difference.to_json())),
     }
     Ok(())
 }
