@@ -194,10 +194,10 @@ fn course_experiments_have_their_shape() {
         );
         let x = [("x", "bf16[2048,2048]:zeros")];
         let (by_dma, dma) = timed("truth/transpose.nk", "by_dma", &x);
-        let (by_matmul, engine) = timed("truth/transpose.nk", "by_matmul", &x);
+        let (by_matmul, _) = timed("truth/transpose.nk", "by_matmul", &x);
         assert!(
-            dma == "dma" && engine != "dma" && by_dma > by_matmul,
-            "{by_dma} us by {dma}, {by_matmul} by {engine}"
+            dma == "dma" && by_dma > 10.0 * by_matmul,
+            "{by_dma} us bound by {dma}, {by_matmul} us on the PE array"
         );
         let x = [("x", "f32[2048,1024]:zeros")];
         let single = timed("advice/single-buffered.nk", "planted", &x).0;

@@ -158,24 +158,37 @@ enum Without {
 /// Gains below so many thousandths of the time are not worth a line.
 const LEAST_GAIN: u64 = 20;
 
-/// Places that a finding names.
+/// Places that a finding names, and instructions among which they are looked for.
 const MAX_PLACES: usize = 3;
+const MAX_EXAMPLES: usize = 500;
 
 /// The findings whose gain is worth a line, the largest first.
 pub fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources) -> Vec<Advice> {
     let program = &compiled.program;
     let total_ps = profile.totals.total_ps;
-    let mut all: Vec<Advice> = find::all(compiled, profile)
+    let found = find::all(compiled, profile);
+    // Each cause is timed on a thread of its own: none depends on another.
+    let times: Vec<Option<u64>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = found
+            .iter()
+            .map(|it| scope.spawn(|| retime(compiled, profile, &it.without)))
+            .collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut all: Vec<Advice> = found
         .into_iter()
-        .filter_map(|found| {
-            let without_ps = retime(compiled, profile, &found.without)?;
+        .zip(times)
+        .filter_map(|(found, without_ps)| {
+            let without_ps = without_ps?;
             let gain_ps = total_ps.saturating_sub(without_ps);
             if gain_ps * 1000 < total_ps * LEAST_GAIN {
                 return None;
             }
-            let places: BTreeSet<String> = found
-                .insts
-                .iter()
+            let examples = found.insts.iter().take(MAX_EXAMPLES);
+            let places: BTreeSet<String> = examples
                 .map(|it| place(program, sources, &program[*it]))
                 .collect();
             Some(Advice {

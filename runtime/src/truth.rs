@@ -9,7 +9,7 @@ mod table;
 mod text;
 
 pub use left_out::{LeftOut, leave_one_out};
-pub use table::{CASES, Case, Fetched, Figure, Quantity, Tier};
+pub use table::{Case, Fetched, Figure, Quantity, Tier, cases};
 pub use text::{text, to_json};
 
 use crate::profile::Profile;
@@ -63,8 +63,7 @@ pub struct FetchedRun {
 
 /// Models every case, with the published texts that lie in a folder.
 pub fn measure_all(fetched: Option<&Path>) -> Result<Vec<Measured>, Failure> {
-    CASES
-        .iter()
+    cases()
         .map(|case| {
             let mut sources = Sources::new();
             let compiled = case.compile(&mut sources)?;

@@ -1,5 +1,5 @@
 //! A profile in Chrome's trace format, which Perfetto opens: a track for each engine and for the transfers of each queue,
-//! arrows for semaphores, and counters of the bytes that are live.
+//! arrows for semaphores, and counters of the bytes that are live and of the HBM bandwidth.
 
 use super::text::label;
 use super::{Profile, place};
@@ -8,6 +8,7 @@ use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit};
 use nk_compiler::place::lives;
 use nk_compiler::source::Sources;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 /// Tracks of transfers stand behind those of engines.
@@ -30,6 +31,12 @@ pub fn perfetto(profile: &Profile, program: &Program, sources: &Sources) -> Stri
         name_track(FIRST_DMA_TRACK + *engine as usize, format!("dma of {name}"));
     }
     events.push(json!({"ph": "M", "pid": 0, "name": "process_name", "args": {"name": format!("{} on {}", profile.kernel, profile.target.name)}}));
+    let ends: FxHashMap<InstId, u64> = profile
+        .trace
+        .transfers
+        .iter()
+        .map(|it| (it.inst, it.last_ps))
+        .collect();
     for (id, inst) in program.iter() {
         let event = profile.trace.event(id);
         let name = inst.op.name();
@@ -43,7 +50,7 @@ pub fn perfetto(profile: &Profile, program: &Program, sources: &Sources) -> Stri
             "ts": micros(event.start_ps), "dur": micros(end_ps - event.start_ps), "args": args,
         }));
         if let Bound::Signal(by) = event.bound {
-            arrow(&mut events, profile, program, by, id);
+            arrow(&mut events, profile, &ends, by, id);
         }
     }
     for it in &profile.trace.transfers {
@@ -60,23 +67,21 @@ pub fn perfetto(profile: &Profile, program: &Program, sources: &Sources) -> Stri
         }));
     }
     counters(&mut events, profile, program);
+    bandwidth(&mut events, profile, program);
     json!({"displayTimeUnit": "ns", "traceEvents": events}).to_string()
 }
 
-/// An arrow from the end of what signals to the start of what waits.
-fn arrow(events: &mut Vec<Value>, profile: &Profile, program: &Program, from: InstId, to: InstId) {
-    let source = &program[from];
-    let is_transfer = source.op.row().unit == Unit::Dma;
-    let track = profile.queues[from.index()] as usize + if is_transfer { FIRST_DMA_TRACK } else { 0 };
-    let end_ps = match profile
-        .trace
-        .transfers
-        .iter()
-        .find(|it| is_transfer && it.inst == from)
-    {
-        Some(transfer) => transfer.last_ps,
-        None => profile.trace.event(from).free_ps,
-    };
+/// An arrow from the end of what signals to the start of what waits. `ends` holds the last byte of each transfer.
+fn arrow(
+    events: &mut Vec<Value>,
+    profile: &Profile,
+    ends: &FxHashMap<InstId, u64>,
+    from: InstId,
+    to: InstId,
+) {
+    let transfer = ends.get(&from);
+    let track = profile.queues[from.index()] as usize + transfer.map_or(0, |_| FIRST_DMA_TRACK);
+    let end_ps = transfer.copied().unwrap_or(profile.trace.event(from).free_ps);
     let start_ps = profile.trace.event(to).start_ps;
     let number = to.index();
     // A flow binds to the slice around its time, so it starts just inside the end of the first one.
@@ -104,5 +109,26 @@ fn counters(events: &mut Vec<Value>, profile: &Profile, program: &Program) {
             let name = format!("{} bytes a partition", memory.name());
             events.push(json!({"ph": "C", "pid": 0, "name": name, "ts": micros(ps), "args": {"live": live}}));
         }
+    }
+}
+
+/// The HBM bandwidth over time: the bytes of each transfer spread over the time in which it moves them.
+fn bandwidth(events: &mut Vec<Value>, profile: &Profile, program: &Program) {
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    for it in &profile.trace.transfers {
+        let views = program.accesses(&program[it.inst]);
+        let n_sides = views
+            .filter(|(_, view)| program.memory(view) == Memory::Hbm)
+            .count() as u64;
+        let duration_ps = it.last_ps.saturating_sub(it.first_ps).max(1);
+        // Megabytes a second are bytes a microsecond.
+        let rate = (u128::from(it.bytes * n_sides) * 1_000_000 / u128::from(duration_ps)) as i64;
+        changes.extend([(it.first_ps, rate), (it.last_ps, -rate)]);
+    }
+    changes.sort_unstable();
+    let mut rate = 0;
+    for (ps, change) in changes {
+        rate += change;
+        events.push(json!({"ph": "C", "pid": 0, "name": "HBM GB/s", "ts": micros(ps), "args": {"rate": rate as f64 / 1e3}}));
     }
 }

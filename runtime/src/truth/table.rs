@@ -3,11 +3,18 @@
 //! Numbers of cases are those of the rows of `timing.md` §2.1; sources are named there. A figure is a fit when a constant
 //! of the model was read from it; all others are predictions. Bounds are percent, of shares of a peak points.
 
-mod cases;
-
-pub use cases::CASES;
+mod instructions;
+mod tutorials;
+mod nkibench;
 
 use nk_compiler::isa::{Engine, Op};
+
+/// Every case.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    [instructions::CASES, tutorials::CASES, nkibench::CASES]
+        .into_iter()
+        .flatten()
+}
 
 /// A kernel and what was measured of it.
 #[derive(Debug)]
