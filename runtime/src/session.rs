@@ -294,7 +294,7 @@ fn plain(sizes: &[u32]) -> Grid {
 /// Arguments given as texts, as the compiler wants them.
 pub fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, ArgValue)>, Failure> {
     let args = parse_args(args).map_err(|it| Failure::usage(it.report()))?;
-    arguments::values(&args).map_err(Failure::usage)
+    arguments::values(&args, 1).map_err(Failure::usage)
 }
 
 fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate::tensor::Error> {

@@ -17,6 +17,7 @@ use crate::session::{Failure, Job, Session, Settings, parse_values};
 use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::ir::InstId;
 use nk_compiler::isa::{Memory, Op};
+use nk_compiler::launch::Place;
 use nk_compiler::source::Sources;
 use nk_compiler::specialize::{ImportRequest, Loaded, Request};
 use nk_compiler::target::{TARGETS, Target};
@@ -102,6 +103,7 @@ impl Case {
             args: &args,
             params: &[],
             grid: &[],
+            place: Place::default(),
             spill: self.spill,
             place_seed: None,
             program_id: &[],
