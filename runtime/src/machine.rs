@@ -3,6 +3,7 @@
 //! Takes a program, its placement and an order of its instructions, gives the contents of buffers. Knows nothing of time.
 
 mod apart;
+mod run;
 
 pub use apart::Touch;
 
@@ -13,16 +14,15 @@ use crate::jit::{self, Callbacks, Called, Compiled};
 use crate::kernels::Level;
 use crate::lower;
 use crate::memory::{Layout, Memory, Reservation, Seat, counts};
-use crate::reference::rounding::{self, Rounding};
-use crate::reference::{self, Core};
+use crate::reference::rounding::Rounding;
 use crate::tensor::Tensor;
 use apart::{Apart, Touches};
 use nk_compiler::ir::{
-    Bound, BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, LoopKind, Node, Placement, Program,
-    Region, RegisterId, View,
+    BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, Node, Placement, Program, Region, View,
 };
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
+use run::{Running, orders, walk};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -88,9 +88,6 @@ pub struct Machine {
     apart: FxHashMap<InstId, Apart>,
     touches: Touches,
 }
-
-/// A device loop that has run so often is taken for one that never ends.
-const MAX_ITERATIONS: u64 = 10_000_000;
 
 /// What loading a program took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -322,157 +319,6 @@ impl Machine {
                 compiled.run_control(registers, &mut context)
             }
             Code::Reference(_) => walk(&control.nodes, loops, &mut running),
-        }
-    }
-}
-
-/// The instructions of each segment, in the order given.
-fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
-    if let [_] = control.segments[..] {
-        return vec![order.to_vec()];
-    }
-    let mut orders: Vec<Vec<InstId>> = vec![Vec::new(); control.segments.len()];
-    for &id in order {
-        let segment = control.segments.partition_point(|it| it.end <= id.index());
-        orders[segment].push(id);
-    }
-    orders
-}
-
-/// A run of a program.
-struct Running<'a> {
-    memory: &'a mut Memory,
-    code: &'a Code,
-    /// The registers, which the compiled control flow changes too.
-    registers: *mut i32,
-    n_registers: usize,
-    orders: Vec<Vec<InstId>>,
-    path: &'a mut Vec<u32>,
-    n_iterations: Vec<u64>,
-    counting: &'a [InstId],
-    link: &'a Link,
-    apart: &'a FxHashMap<InstId, Apart>,
-    touches: &'a mut Touches,
-}
-
-impl Callbacks for Running<'_> {
-    fn segment(&mut self, number: usize) -> Result<(), Fault> {
-        self.path.push(number as u32);
-        let order = std::mem::take(&mut self.orders[number]);
-        let done = self.execute_all(&order);
-        self.orders[number] = order;
-        done
-    }
-
-    fn iteration(&mut self, number: usize) -> Result<(), Fault> {
-        self.n_iterations[number] += 1;
-        if self.n_iterations[number] > MAX_ITERATIONS {
-            return Err(Fault::Endless {
-                number,
-                limit: MAX_ITERATIONS,
-            });
-        }
-        Ok(())
-    }
-}
-
-impl Running<'_> {
-    /// Executes instructions, those that the machine looks at by themselves.
-    fn execute_all(&mut self, order: &[InstId]) -> Result<(), Fault> {
-        if self.apart.is_empty() {
-            return self.execute(order);
-        }
-        let mut rest = order;
-        while let Some(at) = rest.iter().position(|it| self.apart.contains_key(it)) {
-            self.execute(&rest[..at])?;
-            match &self.apart[&rest[at]] {
-                Apart::Collective(it) => it.run(self.memory, self.link)?,
-                Apart::Watched(list) => {
-                    // SAFETY: as in `execute`.
-                    let registers = unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) };
-                    list.iter()
-                        .for_each(|it| it.note(self.memory, registers, self.touches));
-                    self.execute(&rest[at..=at])?;
-                }
-            }
-            rest = &rest[at + 1..];
-        }
-        self.execute(rest)
-    }
-
-    fn execute(&mut self, order: &[InstId]) -> Result<(), Fault> {
-        // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
-        // waits for this call.
-        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
-        match self.code {
-            Code::Jit(compiled) => compiled.run(self.memory, registers, order),
-            Code::Reference(plain) => {
-                let counters = self.memory.layout.counters;
-                let mut core = Core {
-                    memory: self.memory,
-                    program: &plain.program,
-                    accesses: &plain.accesses,
-                    random: None,
-                    counter: None,
-                    registers,
-                };
-                order.iter().try_for_each(|&id| {
-                    if let Rounding::Stochastic { seed } = plain.rounding {
-                        core.random = Some(rounding::key(seed, id));
-                    }
-                    let number = self.counting.binary_search(&id).ok();
-                    core.counter = number.map(|it| counters + it as u64 * 8);
-                    let first = plain.first.get(&id).map_or(&[][..], |it| it);
-                    reference::execute(&mut core, id, first)
-                })
-            }
-        }
-    }
-}
-
-/// The control flow in plain loops.
-fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(), Fault> {
-    for node in nodes {
-        match node {
-            Node::Segment(number) => running.segment(*number)?,
-            Node::Loop(number, body) => match loops[*number].kind {
-                LoopKind::For {
-                    register,
-                    lower,
-                    upper,
-                    step,
-                } => {
-                    let (mut at, end) = (running.bound(lower), running.bound(upper));
-                    while at < end {
-                        running.iteration(*number)?;
-                        *running.register(register) = at as i32;
-                        walk(body, loops, running)?;
-                        at += i64::from(step);
-                    }
-                }
-                LoopKind::While { register } => {
-                    while *running.register(register) != 0 {
-                        running.iteration(*number)?;
-                        walk(body, loops, running)?;
-                    }
-                }
-            },
-        }
-    }
-    Ok(())
-}
-
-impl Running<'_> {
-    fn register(&mut self, id: RegisterId) -> &mut i32 {
-        // SAFETY: as in `segment`.
-        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
-        &mut registers[id.index()]
-    }
-
-    fn bound(&mut self, bound: Bound) -> i64 {
-        match bound {
-            Bound::Int(value) => value.into(),
-            Bound::Register(id) => (*self.register(id)).into(),
         }
     }
 }

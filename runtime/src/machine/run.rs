@@ -1,0 +1,169 @@
+//! A run of a program on its core: segments in their orders, and the loops around them.
+//!
+//! Takes what the machine has loaded, executes it through compiled code or the reference; collectives and dynamic accesses
+//! of shared tensors it looks at itself. Never loads anything.
+
+use super::Code;
+use super::apart::{Apart, Touches};
+use crate::fabric::Link;
+use crate::fault::Fault;
+use crate::jit::Callbacks;
+use crate::memory::Memory;
+use crate::reference::rounding::{self, Rounding};
+use crate::reference::{self, Core};
+use nk_compiler::ir::{Bound, Control, InstId, Loop, LoopKind, Node, RegisterId};
+use rustc_hash::FxHashMap;
+
+/// A device loop that has run so often is taken for one that never ends.
+const MAX_ITERATIONS: u64 = 10_000_000;
+
+/// The instructions of each segment, in the order given.
+pub fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
+    if let [_] = control.segments[..] {
+        return vec![order.to_vec()];
+    }
+    let mut orders: Vec<Vec<InstId>> = vec![Vec::new(); control.segments.len()];
+    for &id in order {
+        let segment = control.segments.partition_point(|it| it.end <= id.index());
+        orders[segment].push(id);
+    }
+    orders
+}
+
+/// A run of a program.
+pub struct Running<'a> {
+    pub memory: &'a mut Memory,
+    pub code: &'a Code,
+    /// The registers, which the compiled control flow changes too.
+    pub registers: *mut i32,
+    pub n_registers: usize,
+    pub orders: Vec<Vec<InstId>>,
+    pub path: &'a mut Vec<u32>,
+    pub n_iterations: Vec<u64>,
+    pub counting: &'a [InstId],
+    pub link: &'a Link,
+    pub apart: &'a FxHashMap<InstId, Apart>,
+    pub touches: &'a mut Touches,
+}
+
+impl Callbacks for Running<'_> {
+    fn segment(&mut self, number: usize) -> Result<(), Fault> {
+        self.path.push(number as u32);
+        let order = std::mem::take(&mut self.orders[number]);
+        let done = self.execute_all(&order);
+        self.orders[number] = order;
+        done
+    }
+
+    fn iteration(&mut self, number: usize) -> Result<(), Fault> {
+        self.n_iterations[number] += 1;
+        if self.n_iterations[number] > MAX_ITERATIONS {
+            return Err(Fault::Endless {
+                number,
+                limit: MAX_ITERATIONS,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Running<'_> {
+    /// Executes instructions, those that the machine looks at by themselves.
+    fn execute_all(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        if self.apart.is_empty() {
+            return self.execute(order);
+        }
+        let mut rest = order;
+        while let Some(at) = rest.iter().position(|it| self.apart.contains_key(it)) {
+            self.execute(&rest[..at])?;
+            match &self.apart[&rest[at]] {
+                Apart::Collective(it) => it.run(self.memory, self.link)?,
+                Apart::Watched(list) => {
+                    // SAFETY: as in `execute`.
+                    let registers = unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) };
+                    list.iter()
+                        .for_each(|it| it.note(self.memory, registers, self.touches));
+                    self.execute(&rest[at..=at])?;
+                }
+            }
+            rest = &rest[at + 1..];
+        }
+        self.execute(rest)
+    }
+
+    fn execute(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
+        // waits for this call.
+        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
+        match self.code {
+            Code::Jit(compiled) => compiled.run(self.memory, registers, order),
+            Code::Reference(plain) => {
+                let counters = self.memory.layout.counters;
+                let mut core = Core {
+                    memory: self.memory,
+                    program: &plain.program,
+                    accesses: &plain.accesses,
+                    random: None,
+                    counter: None,
+                    registers,
+                };
+                order.iter().try_for_each(|&id| {
+                    if let Rounding::Stochastic { seed } = plain.rounding {
+                        core.random = Some(rounding::key(seed, id));
+                    }
+                    let number = self.counting.binary_search(&id).ok();
+                    core.counter = number.map(|it| counters + it as u64 * 8);
+                    let first = plain.first.get(&id).map_or(&[][..], |it| it);
+                    reference::execute(&mut core, id, first)
+                })
+            }
+        }
+    }
+}
+
+/// The control flow in plain loops.
+pub fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(), Fault> {
+    for node in nodes {
+        match node {
+            Node::Segment(number) => running.segment(*number)?,
+            Node::Loop(number, body) => match loops[*number].kind {
+                LoopKind::For {
+                    register,
+                    lower,
+                    upper,
+                    step,
+                } => {
+                    let (mut at, end) = (running.bound(lower), running.bound(upper));
+                    while at < end {
+                        running.iteration(*number)?;
+                        *running.register(register) = at as i32;
+                        walk(body, loops, running)?;
+                        at += i64::from(step);
+                    }
+                }
+                LoopKind::While { register } => {
+                    while *running.register(register) != 0 {
+                        running.iteration(*number)?;
+                        walk(body, loops, running)?;
+                    }
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+impl Running<'_> {
+    fn register(&mut self, id: RegisterId) -> &mut i32 {
+        // SAFETY: as in `segment`.
+        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
+        &mut registers[id.index()]
+    }
+
+    fn bound(&mut self, bound: Bound) -> i64 {
+        match bound {
+            Bound::Int(value) => value.into(),
+            Bound::Register(id) => (*self.register(id)).into(),
+        }
+    }
+}
