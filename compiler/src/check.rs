@@ -371,10 +371,19 @@ impl<'a> Flow<'a> {
     }
 
     fn site(&self, inst: &Inst, id: ViewId) -> Site {
-        let operand = inst.args.iter().position(|it| *it == Arg::View(id));
+        // A view that is read may be the destination too; the mistake is the reading.
+        let operands = inst.op.row().operands;
+        let is_read = |idx: &usize| {
+            operands[*idx]
+                .kind
+                .tile()
+                .is_some_and(|it| it.access == Access::Read)
+        };
+        let mut places = (0..operands.len()).filter(|idx| inst.args[*idx] == Arg::View(id));
+        let operand = places.clone().find(is_read).or_else(|| places.next());
         Site {
             op: inst.op.name(),
-            operand: operand.map_or("dst", |it| inst.op.row().operands[it].name),
+            operand: operand.map_or("dst", |it| operands[it].name),
             view: print_view(self.program, &self.program[id]),
             span: self.program.span(inst.loc),
             repeats: 0,

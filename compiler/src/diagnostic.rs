@@ -1,8 +1,14 @@
 //! Diagnostics: what every stage reports and how it is shown.
 //!
 //! Takes the mistakes of the stages (each stage's `Error` enum implements [`Report`]), gives one value that renders
-//! as text through codespan-reporting or as one JSON object a line in rustc's shape. Never decides whether a program
-//! is wrong.
+//! as text through codespan-reporting; `diagnostic/machine.rs` has the shapes for programs, `diagnostic/fix.rs` the edits.
+//! Never decides whether a program is wrong.
+
+mod fix;
+mod machine;
+
+pub use fix::{Applicability, Edit, Suggestion, fixed};
+pub use machine::sarif;
 
 use crate::source::{Sources, Span};
 use codespan_reporting::diagnostic as cs;
@@ -33,8 +39,10 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// Hardware rules and other facts.
     pub notes: Vec<String>,
-    /// Edits that help.
+    /// Changes that help.
     pub helps: Vec<String>,
+    /// Changes that are known to the letter.
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// Implemented beside each stage's `Error` enum: the only place for wording.
@@ -59,6 +67,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             helps: Vec::new(),
+            suggestions: Vec::new(),
         }
     }
 
@@ -92,6 +101,57 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a help that is an edit.
+    pub fn suggest(
+        mut self,
+        span: Span,
+        edit: Edit,
+        help: impl Into<String>,
+        applicability: Applicability,
+    ) -> Diagnostic {
+        self.suggestions.push(Suggestion {
+            span,
+            edit,
+            help: help.into(),
+            applicability,
+        });
+        self
+    }
+
+    /// Adds that a word is a misspelt other one, if one is near.
+    pub fn did_you_mean(self, span: Span, word: &str, near: Option<&str>) -> Diagnostic {
+        let Some(near) = near else { return self };
+        let edit = Edit::Replace {
+            old: word.to_string(),
+            new: near.to_string(),
+        };
+        self.suggest(
+            span,
+            edit,
+            format!("did you mean `{near}`?"),
+            Applicability::MachineApplicable,
+        )
+    }
+
+    /// Adds that a keyword argument of a call says nothing and can go.
+    pub fn dropping(self, keyword: &str, help: &str, call: Span) -> Diagnostic {
+        let edit = Edit::DropKeyword(keyword.to_string());
+        self.suggest(call, edit, help, Applicability::MachineApplicable)
+    }
+
+    /// Adds that a text inside a span is another one.
+    pub fn replacing(
+        self,
+        span: Span,
+        old: &str,
+        new: &str,
+        help: impl Into<String>,
+        applicability: Applicability,
+    ) -> Diagnostic {
+        let (old, new) = (old.to_string(), new.to_string());
+        self.suggest(span, Edit::Replace { old, new }, help, applicability)
+    }
+
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -116,37 +176,13 @@ impl Diagnostic {
             cs::Label::new(style, it.span.file, it.span.range()).with_message(&it.message)
         });
         let notes = self.notes.iter().map(|it| format!("note: {it}"));
-        let helps = self.helps.iter().map(|it| format!("help: {it}"));
+        let suggested = self.suggestions.iter().map(|it| &it.help);
+        let helps = self.helps.iter().chain(suggested).map(|it| format!("help: {it}"));
         cs::Diagnostic::new(severity)
             .with_code(self.code)
             .with_message(&self.message)
             .with_labels(labels.collect())
             .with_notes(notes.chain(helps).collect())
-    }
-
-    /// One JSON object on one line, in the shape rustc prints.
-    pub fn to_json(&self, sources: &Sources) -> String {
-        let level = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let spans: Vec<String> = self.labels.iter().map(|it| span_json(it, sources)).collect();
-        let note = |level: &str, text: &String| {
-            format!(
-                "{{\"message\":{},\"code\":null,\"level\":\"{level}\",\"spans\":[],\"children\":[],\"rendered\":null}}",
-                quote(text)
-            )
-        };
-        let mut children: Vec<String> = self.notes.iter().map(|it| note("note", it)).collect();
-        children.extend(self.helps.iter().map(|it| note("help", it)));
-        format!(
-            "{{\"message\":{},\"code\":{{\"code\":{},\"explanation\":null}},\"level\":\"{level}\",\"spans\":[{}],\"children\":[{}],\"rendered\":{}}}",
-            quote(&self.message),
-            quote(self.code),
-            spans.join(","),
-            children.join(","),
-            quote(&render(std::slice::from_ref(self), sources)),
-        )
     }
 }
 
@@ -171,19 +207,6 @@ pub fn render_ansi(diagnostics: &[Diagnostic], sources: &Sources) -> String {
             .expect("labels lie inside the files they name");
     }
     String::from_utf8_lossy(&writer.into_inner()).into_owned()
-}
-
-fn span_json(label: &Label, sources: &Sources) -> String {
-    let (line_start, column_start) = sources.line_column(label.span.file, label.span.start);
-    let (line_end, column_end) = sources.line_column(label.span.file, label.span.end);
-    format!(
-        "{{\"file_name\":{},\"byte_start\":{},\"byte_end\":{},\"line_start\":{line_start},\"line_end\":{line_end},\"column_start\":{column_start},\"column_end\":{column_end},\"is_primary\":{},\"label\":{}}}",
-        quote(sources.name_of(label.span.file)),
-        label.span.start,
-        label.span.end,
-        label.primary,
-        quote(&label.message),
-    )
 }
 
 /// A JSON string literal.

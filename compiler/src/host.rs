@@ -42,7 +42,7 @@ pub use call::{call, constant, function, names};
 pub use create::to_array;
 pub use dtype::{Class, Format, HOST_DTYPES, HostDtype, promote};
 pub use elementwise::{binary, compare, unary};
-pub use error::{HostError, MAX_DIMS, MAX_ELEMENTS};
+pub use error::{HostError, MAX_DIMS};
 pub use index::{assign, index};
 pub use method::{attribute, dtype_attribute, info_attribute, is_method, method};
 pub use random::{GeneratorId, HostState, generator_method};

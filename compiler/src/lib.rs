@@ -1,10 +1,23 @@
 //! The compiler of `nk`: NKI kernel source in, scheduled NeuronCore-v2 instruction streams out.
 //!
-//! No I/O, no unsafe code, no Cranelift: files are read and code is run by `nk-runtime`.
+//! ```text
+//! source ─lex─▶ tokens ─parse─▶ AST ─specialize─▶ Program ─place─▶ Placement ─schedule─▶ Schedule
+//! ```
+//!
+//! [`compile`] is the whole pipeline as one function. Each stage gives a new table and changes none, and each table is
+//! verified before the next stage begins: [`verify`] knows the rules of the hardware, [`check`] follows values through the
+//! placed program, [`schedule`] proves that every pair of instructions that must be ordered is. What is wrong is a
+//! [`diagnostic::Diagnostic`] with a code, and [`explain`] knows what each code means. [`isa`] holds the facts about
+//! instructions, [`target`] those about chips; [`text`] prints the tables of every stage and reads them back.
+//!
+//! No I/O, no unsafe code, no Cranelift: files are read and code is run by `nk-runtime`. The example `snapshot` compiles a
+//! kernel and prints its schedule: `cargo run -p nk-compiler --example snapshot`.
 #![forbid(unsafe_code)]
 
 pub mod source;
 pub mod diagnostic;
+pub mod explain;
+pub mod limits;
 pub mod lex;
 pub mod parse;
 pub mod ast;

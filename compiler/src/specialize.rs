@@ -76,6 +76,7 @@ use crate::ast::Function;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::host::HostState;
 use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
+use crate::limits::limits;
 use crate::source::{Sources, Span};
 use crate::target::Target;
 use error::Result;
@@ -86,27 +87,6 @@ use scope::Scope;
 use std::rc::Rc;
 use std::sync::Arc;
 use value::{Tensor, Value};
-
-/// Bounds on compile-time evaluation. Each is an error with its number, never a crash or a hang.
-pub struct Limits {
-    pub expression_depth: usize,
-    pub call_depth: usize,
-    pub while_iterations: usize,
-    pub steps: u64,
-    pub list_length: i64,
-    pub instructions: usize,
-    pub errors: usize,
-}
-
-pub const LIMITS: Limits = Limits {
-    expression_depth: 4_000,
-    call_depth: 100,
-    while_iterations: 1_000_000,
-    steps: 50_000_000,
-    list_length: 10_000_000,
-    instructions: 8_000_000,
-    errors: 20,
-};
 
 /// Things that are accepted, but that newer NKI or the hardware would have otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -265,8 +245,13 @@ impl<'a> Evaluator<'a> {
     /// Counts a statement or an iteration.
     fn step(&mut self, span: Span) -> Result<()> {
         self.steps += 1;
-        if self.steps > LIMITS.steps {
-            return Err(Error::new(Mistake::TooManySteps { limit: LIMITS.steps }, span));
+        if self.steps > limits().steps {
+            return Err(Error::new(
+                Mistake::TooManySteps {
+                    limit: limits().steps,
+                },
+                span,
+            ));
         }
         Ok(())
     }
@@ -410,10 +395,12 @@ impl Warning {
                 match name {
                     "dtype" => diagnostic
                         .at(span, "it agrees with the destination and is ignored")
-                        .help("drop it: the destination's dtype decides"),
-                    _ => diagnostic
-                        .at(span, "None is ignored")
-                        .help("drop it: slice the operands to the part that is meant"),
+                        .dropping(name, "drop it: the destination's dtype decides", span),
+                    _ => diagnostic.at(span, "None is ignored").dropping(
+                        name,
+                        "drop it: slice the operands to the part that is meant",
+                        span,
+                    ),
                 }
             }
             Warning::NoDivider => {

@@ -215,6 +215,7 @@ impl Session {
         };
         let args = arguments::values(&job.args, place.n_ranks).map_err(|it| self.blame_arguments(job, it))?;
         let loader = |request: &ImportRequest<'_>| find_import(&self.settings, request);
+        let array_loader = |from: &str, path: &str| find_array(&self.settings, from, path);
         let request = Request {
             kernel: job.kernel.as_deref(),
             args: &args,
@@ -227,7 +228,7 @@ impl Session {
             target: self.settings.target,
             dialect: self.settings.dialect,
             loader: &loader,
-            arrays: &find_array,
+            arrays: &array_loader,
         };
         Ok(compile_ast(sources, self.file, module, &request)?)
     }

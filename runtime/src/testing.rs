@@ -3,6 +3,7 @@
 //! Takes paths, gives a result for every `# nk: run` and every file that announces errors: values against their
 //! references, faults and diagnostics at the lines that name them, IR against snapshots beside the file. Prints nothing.
 
+use crate::output;
 use crate::report::check_text;
 use crate::session::{Failure, Job, RunOptions, RunOrder, Session, Settings};
 use crate::tensor::Tolerance;
@@ -360,7 +361,7 @@ impl Store {
             return Ok(false);
         }
         if snapshots == Snapshots::Accept {
-            let written = std::fs::create_dir_all(&self.folder).and_then(|()| std::fs::write(&path, found));
+            let written = std::fs::create_dir_all(&self.folder).and_then(|()| output::write(&path, found));
             return match written {
                 Ok(()) => Ok(true),
                 Err(error) => Err(format!("{}: {error}\n", path.display())),

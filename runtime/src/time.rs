@@ -25,6 +25,9 @@ use nk_compiler::isa::{Access, Arg, Basis, Cost, ENGINES, Engine, MEMORIES, N_EN
 use nk_compiler::target::Target;
 use queue::{Head, Queue, Signals, Touches, Work, World};
 
+/// Counts the changes of the model that give a schedule other times.
+pub const MODEL_VERSION: u32 = 1;
+
 /// Runs the model over a verified schedule.
 pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, target: &Target) -> Trace {
     time_changed(program, placement, schedule, target, &Changes::default())

@@ -16,7 +16,7 @@ def stored(tile):
 def constants(x):
     ramp = nl.shared_constant(np.arange(96, dtype=np.int32).reshape(8, 12) * 1000003)
     half = nl.shared_constant(np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32), dtype=nl.bfloat16)
-    file = nl.shared_constant("../data/f32.npy")
+    file = nl.shared_constant("nl_constants.npy")
     again = nl.shared_constant(np.arange(96, dtype=np.int32).reshape(8, 12) * 1000003)
     assert ramp.buffer == nl.shared_hbm and half.dtype == nl.bfloat16 and file.dtype == nl.float32
     bytes_ = nl.load(nl.shared_constant(np.identity(16, dtype=np.int8)))

@@ -4,8 +4,9 @@
 //! copy-on-write: a clone is cheap, and a view never aliases.
 
 use super::dtype::HostDtype;
-use super::error::{HostError, MAX_DIMS, MAX_ELEMENTS};
+use super::error::{HostError, MAX_DIMS};
 use super::{Arg, HostResult};
+use crate::limits::limits;
 use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 
 /// An n-dimensional array. Every value is one that `dtype` can hold.
@@ -186,7 +187,9 @@ pub fn check_size(shape: &[usize]) -> HostResult<usize> {
         .filter(|it| **it != 0)
         .try_fold(1usize, |count, size| count.checked_mul(*size));
     match product {
-        Some(count) if count <= MAX_ELEMENTS => Ok(if shape.contains(&0) { 0 } else { count }),
+        Some(count) if count as u64 <= limits().array_elements => {
+            Ok(if shape.contains(&0) { 0 } else { count })
+        }
         _ => Err(HostError::TooLarge {
             shape: shape.to_vec(),
         }),

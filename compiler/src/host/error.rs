@@ -4,6 +4,7 @@
 //! adds the span of the call.
 
 use super::HostDtype;
+use crate::limits::limits;
 
 /// One variant per mistake a user can make.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,8 +132,6 @@ pub enum HostError {
     },
 }
 
-/// The most elements one host array may have; at 8 bytes each this is 2 GiB.
-pub const MAX_ELEMENTS: usize = 1 << 28;
 /// The most dimensions a host array may have.
 pub const MAX_DIMS: usize = 32;
 
@@ -256,8 +255,9 @@ impl HostError {
             HostError::NegativeSize { size } => format!("a dimension cannot have the negative size {size}"),
             HostError::TooLarge { shape } => {
                 format!(
-                    "a host array of shape {} has more than {MAX_ELEMENTS} elements",
-                    shape_text(shape)
+                    "a host array of shape {} has more than {} elements",
+                    shape_text(shape),
+                    limits().array_elements
                 )
             }
             HostError::TooManyDims { n_dims } => {

@@ -2,7 +2,7 @@
 //!
 //! Takes places, gives the wording. Never decides what is wrong.
 
-use crate::diagnostic::{Diagnostic, Report};
+use crate::diagnostic::{Applicability, Diagnostic, Edit, Report};
 use crate::source::Span;
 
 /// A mistake in the text below the grammar.
@@ -160,6 +160,13 @@ impl Report for Error {
                 Diagnostic::error("mismatched-bracket", format!("`{closer}` does not close `{opener}`"))
                     .at(*close, format!("`{}` is wanted here", partner(*opener)))
                     .because(*open, "opened here")
+                    .replacing(
+                        *close,
+                        &closer.to_string(),
+                        &partner(*opener).to_string(),
+                        format!("write `{}`, or close `{opener}` before", partner(*opener)),
+                        Applicability::MaybeIncorrect,
+                    )
             }
             Error::TooDeep { span, limit, what } => {
                 Diagnostic::error("nested-too-deep", format!("{what} nest more than {limit} deep"))
@@ -196,7 +203,12 @@ impl Report for Error {
             Error::Colon { header, keyword } => {
                 Diagnostic::error("missing-colon", format!("`:` is missing at the end of the `{keyword}` line"))
                     .at(Span { start: header.end, ..*header }, "")
-                    .help("add `:`")
+                    .suggest(
+                        Span { start: header.end, ..*header },
+                        Edit::Insert(":".to_string()),
+                        "add `:`",
+                        Applicability::MachineApplicable,
+                    )
             }
         }
     }

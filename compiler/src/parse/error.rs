@@ -3,6 +3,7 @@
 //! Takes places and facts, gives the wording. Never decides what is wrong.
 
 use crate::ast::Ident;
+use crate::diagnostic::Applicability::{MachineApplicable, MaybeIncorrect};
 use crate::diagnostic::{Diagnostic, Report};
 use crate::lex;
 use crate::source::Span;
@@ -213,7 +214,13 @@ impl Report for Error {
             }
             Error::Unexpected { span, found, expected } => unexpected(*span, found.as_deref(), expected),
             Error::ForeignOperator { span, found, help } => {
-                Diagnostic::error("not-python", format!("`{found}` is no operator of Python")).at(*span, "").help(*help)
+                let it = Diagnostic::error("not-python", format!("`{found}` is no operator of Python")).at(*span, "");
+                // A help that is one operator is an edit; the others offer a choice.
+                let new = help.strip_prefix("write `").and_then(|it| it.strip_suffix('`'));
+                match new.filter(|it| !it.contains('`')) {
+                    Some(new) => it.replacing(*span, found, new, *help, MachineApplicable),
+                    None => it.help(*help),
+                }
             }
             Error::ForeignWord { span, word, help } => {
                 Diagnostic::error("not-python", format!("`{word}` begins no statement of Python")).at(*span, "").help(*help)
@@ -224,17 +231,17 @@ impl Report for Error {
             Error::KeywordAsName { span, word } => {
                 Diagnostic::error("keyword-as-name", format!("`{word}` is a keyword and cannot be a name"))
                     .at(*span, "a name is wanted here")
-                    .help(format!("write `{word}_`, or another name"))
+                    .replacing(*span, word, &format!("{word}_"), format!("write `{word}_`, or another name"), MaybeIncorrect)
             }
             Error::EqualsInCondition { span } => {
                 Diagnostic::error("assignment-in-expression", "`=` assigns and cannot stand in a condition")
                     .at(*span, "assignment")
-                    .help("write `==` to compare, or `(name := value)` to assign and test")
+                    .replacing(*span, "=", "==", "write `==` to compare, or `(name := value)` to assign and test", MaybeIncorrect)
             }
             Error::EqualsInExpression { span } => {
                 Diagnostic::error("assignment-in-expression", "`=` assigns and cannot stand in an expression")
                     .at(*span, "assignment")
-                    .help("write `==` to compare, or `:=` to assign inside parentheses")
+                    .replacing(*span, "=", "==", "write `==` to compare, or `:=` to assign inside parentheses", MaybeIncorrect)
             }
             Error::ForEquals { span } => {
                 Diagnostic::error("not-python", "`for` counts over values, not by assignment")
@@ -330,7 +337,13 @@ impl Report for Error {
             Error::LeadingZero { span, digits } => {
                 Diagnostic::error("invalid-number", "a decimal number has no leading zeros")
                     .at(*span, "")
-                    .help(format!("write `{digits}`, or `0o{digits}` for an octal number"))
+                    .replacing(
+                        *span,
+                        &format!("0{digits}"),
+                        digits,
+                        format!("write `{digits}`, or `0o{digits}` for an octal number"),
+                        MaybeIncorrect,
+                    )
             }
             Error::MixedBytes { span } => {
                 Diagnostic::error("bad-string", "bytes and strings cannot be joined").at(*span, "").help("remove the prefix `b`")

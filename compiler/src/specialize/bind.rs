@@ -9,7 +9,7 @@ use super::eval::{CallArgs, with_article};
 use super::mask::Extent;
 use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
-use super::{Evaluator, LIMITS, Warning, library};
+use super::{Evaluator, Warning, library};
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
@@ -17,6 +17,7 @@ use crate::isa::{
     Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, DtypeSet, Engine, Kind, MAX_ARGS, Memory, Op, Operand,
     ReduceCmd, Row,
 };
+use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -88,10 +89,10 @@ impl Evaluator<'_> {
                     .try_for_each(|it| this.emit(op, engine, it, span))
             });
         }
-        if self.program.insts.len() >= LIMITS.instructions {
+        if self.program.insts.len() as u64 >= limits().instructions {
             return Err(Error::new(
                 Mistake::TooManyInstructions {
-                    limit: LIMITS.instructions,
+                    limit: limits().instructions,
                 },
                 span,
             ));

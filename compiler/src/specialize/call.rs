@@ -10,9 +10,10 @@ use super::exec::Flow;
 use super::host_bridge;
 use super::scope::{Frame, is_positional};
 use super::value::{Closure, Module, Value};
-use super::{Evaluator, LIMITS, builtins, standard};
+use super::{Evaluator, builtins, standard};
 use crate::ast::{Function, Param, ParamKind};
 use crate::host::{Arg, HostDtype};
+use crate::limits::limits;
 use crate::source::Span;
 use std::fmt::Display;
 use std::rc::Rc;
@@ -118,12 +119,12 @@ impl Evaluator<'_> {
     pub fn call_closure(&mut self, closure: &Rc<Closure>, args: CallArgs) -> Result<Value> {
         let span = args.span;
         let function = closure.function.clone();
-        if self.calls >= LIMITS.call_depth {
+        if self.calls as u64 >= limits().calls {
             let function = closure.name().to_string();
             return Err(Error::new(
                 Mistake::CallsTooDeep {
                     function,
-                    limit: LIMITS.call_depth,
+                    limit: limits().calls,
                 },
                 span,
             ));

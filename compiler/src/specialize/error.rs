@@ -121,13 +121,15 @@ pub enum Mistake {
     },
     CallsTooDeep {
         function: String,
-        limit: usize,
+        limit: u64,
     },
     EndlessLoop {
-        limit: usize,
+        limit: u64,
     },
     /// A register where Python needs a value now.
     RegisterTruth,
+    /// A tile where Python needs a value now.
+    TileTruth,
     /// A matmul onto a tensor from outside the loop, which may start or continue a sum.
     AccumulateInDeviceLoop,
     /// A variable that the body of a device loop changes at compile time.
@@ -140,7 +142,7 @@ pub enum Mistake {
         limit: u64,
     },
     TooManyInstructions {
-        limit: usize,
+        limit: u64,
     },
     // Tensors.
     TooManyPartitions {
@@ -302,7 +304,7 @@ impl Mistake {
         match self {
             Mistake::UndefinedName { name, suggestion } => {
                 let it = error("undefined-name", &format!("the name `{name}` is not defined"));
-                did_you_mean(it.at(span, "not found in this scope"), suggestion)
+                it.at(span, "not found in this scope").did_you_mean(span, name, suggestion.as_deref())
             }
             Mistake::Unbound { name } => error("unbound-name", &format!("`{name}` is used before it is assigned"))
                 .at(span, "no value yet")
@@ -318,14 +320,14 @@ impl Mistake {
             }
             Mistake::NoAttribute { of, name, suggestion } => {
                 let it = error("no-attribute", &format!("{of} has no attribute `{name}`"));
-                did_you_mean(it.at(span, "unknown attribute"), suggestion)
+                it.at(span, "unknown attribute").did_you_mean(span, name, suggestion.as_deref())
             }
             Mistake::NotCallable { kind } => {
                 error("not-callable", &format!("{kind} cannot be called")).at(span, "called here")
             }
             Mistake::UnexpectedKeyword { function, name, suggestion } => {
                 let it = error("unexpected-keyword", &format!("`{function}` has no keyword argument `{name}`"));
-                did_you_mean(it.at(span, "unknown keyword"), suggestion)
+                it.at(span, "unknown keyword").did_you_mean(span, name, suggestion.as_deref())
             }
             Mistake::RepeatedArgument { name } => {
                 error("repeated-argument", &format!("the argument `{name}` is given twice")).at(span, "given again here")
@@ -392,12 +394,13 @@ impl Mistake {
             Mistake::CallsTooDeep { function, limit } => {
                 error("recursion-too-deep", &format!("`{function}` is called more than {limit} calls deep"))
                     .at(span, "this call")
-                    .help("calls are inlined at compile time; a recursion needs a condition that ends it")
+                    .note("calls are inlined at compile time; `--limit calls=N` is another limit")
+                    .help("end the recursion with a condition that these arguments reach")
             }
             Mistake::EndlessLoop { limit } => {
                 error("endless-loop", &format!("this `while` loop has run {limit} times at compile time"))
                     .at(span, "the condition never became false")
-                    .note("loops are unrolled at compile time")
+                    .note("loops are unrolled at compile time; `--limit iterations=N` is another limit")
                     .help("make the body change what the condition tests")
             }
             Mistake::AccumulateInDeviceLoop => error(
@@ -411,6 +414,11 @@ impl Mistake {
                 .at(span, "its value is known on the device only")
                 .note("`if` and `and` are resolved when the kernel is compiled")
                 .help("use `while register:`, nl.while_loop, or select results with a predicate"),
+            Mistake::TileTruth => error("dynamic-condition", &"the elements of a tile decide a branch of the kernel")
+                .at(span, "they are known on the device only, and each may decide otherwise")
+                .note("`if` and `and` are resolved when the kernel is compiled; every partition runs the same instructions")
+                .help("compute both sides and choose with nl.where or nisa.tensor_copy_predicated; \
+                       ask whether a tile was given with `is not None`"),
             Mistake::ChangedInDeviceLoop { name, old, new } => error(
                 "changed-in-device-loop",
                 &format!("the body of a device loop changes the Python variable `{name}` from {old} to {new}"),
@@ -420,12 +428,14 @@ impl Mistake {
             Mistake::TooManySteps { limit } => {
                 error("too-many-steps", &format!("specialising took more than {limit} statements"))
                     .at(span, "reached here")
+                    .note("`--limit steps=N` is another limit")
                     .help("use fewer or larger tiles, or a loop that ends")
             }
             Mistake::TooManyInstructions { limit } => {
                 error("too-many-instructions", &format!("the kernel unrolls to more than {limit} instructions"))
                     .at(span, "reached here")
-                    .help("use larger tiles")
+                    .note("`--limit instructions=N` is another limit")
+                    .help("use larger tiles, or a device loop (nl.dynamic_range, nl.fori_loop)")
             }
             Mistake::TooManyPartitions { name, partitions, limit } => error(
                 "too-many-partitions",
@@ -449,7 +459,11 @@ impl Mistake {
                 &format!("{start}:{stop} is outside dimension {dim}, which has {size} elements"),
             )
             .at(span, "")
-            .note("static indices are checked against the tensor; nothing is clipped"),
+            .note("static indices are checked against the tensor; nothing is clipped")
+            .help(match start < size {
+                true => format!("end the slice at {size}; the last, shorter tile of a loop needs min(…, {size})"),
+                false => "all of it lies behind the tensor: does the loop have an iteration too many?".to_string(),
+            }),
             Mistake::ReshapeCount { from, to } => {
                 let elements: i64 = to.iter().product();
                 let had: i64 = from.iter().map(|&it| i64::from(it)).product();
@@ -517,7 +531,11 @@ impl Mistake {
                 .at(span, "")
                 .help(format!("name one of its functions: FILE::{}", names.join(", FILE::"))),
             Mistake::UnknownKernel { name, suggestion } => {
-                did_you_mean(error("unknown-kernel", &format!("the file has no function `{name}`")).at(span, ""), suggestion)
+                let it = error("unknown-kernel", &format!("the file has no function `{name}`")).at(span, "");
+                match suggestion {
+                    Some(near) => it.help(format!("did you mean `{near}`?")),
+                    None => it,
+                }
             }
             Mistake::SeveralKernels { names } => {
                 error("several-kernels", &format!("the file has {} kernels: {}", names.len(), names.join(", ")))
@@ -537,13 +555,6 @@ impl Mistake {
                 .at(span, "")
                 .help("return a tensor made with buffer=nl.shared_hbm"),
         }
-    }
-}
-
-fn did_you_mean(diagnostic: Diagnostic, suggestion: &Option<String>) -> Diagnostic {
-    match suggestion {
-        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-        None => diagnostic,
     }
 }
 

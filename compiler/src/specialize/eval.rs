@@ -9,11 +9,12 @@ use super::error::{Error, Mistake, Result};
 use super::index::{Pick, bound, masked, subscript, tensor_value};
 use super::scope::{Found, Frame, Scope};
 use super::value::{Tensor, Value};
-use super::{Evaluator, LIMITS, builtins};
+use super::{Evaluator, builtins};
 use crate::ast::{
     ArgKind, BinOp, CallArg, CmpOp, CompClause, CompKind, Expr, ExprKind, FPart, LogicOp, UnaryOp,
 };
 use crate::ir::MAX_DIMS;
+use crate::limits::{EXPRESSION_DEPTH, limits};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -52,11 +53,11 @@ impl Evaluator<'_> {
             _ => {}
         }
         self.depth += 1;
-        if self.depth > LIMITS.expression_depth {
+        if self.depth > EXPRESSION_DEPTH {
             self.depth -= 1;
             return Err(Error::new(
                 Mistake::TooDeep {
-                    limit: LIMITS.expression_depth,
+                    limit: EXPRESSION_DEPTH,
                 },
                 expr.span,
             ));
@@ -273,6 +274,8 @@ impl Evaluator<'_> {
                 Some(answer) => answer,
                 None => Ok(value.truth()),
             },
+            // A tensor in HBM is an argument that was given; a tile on chip is meant by its elements.
+            Value::Tensor(it) if it.is_on_chip() => Err(Error::new(Mistake::TileTruth, span)),
             _ => Ok(value.truth()),
         }
     }
@@ -512,12 +515,12 @@ impl Evaluator<'_> {
             Value::Tuple(it) => it.to_vec(),
             Value::List(it) => it.borrow().clone(),
             Value::Range(it) => {
-                if it.len() > LIMITS.list_length {
+                if it.len() > limits().list_items as i64 {
                     return Err(Error::value_error(
                         format!(
                             "{} iterations; at most {} are unrolled",
                             it.len(),
-                            LIMITS.list_length
+                            limits().list_items
                         ),
                         span,
                     ));

@@ -3,12 +3,13 @@
 //! Takes statements and a frame, unrolls loops and resolves branches, gives how the block was left. Module-level
 //! statements run through the same code when one of their names is first used.
 
+use super::Evaluator;
 use super::dependence::Run;
 use super::error::{Error, Mistake, Result};
 use super::scope::Frame;
 use super::value::{Range, Value};
-use super::{Evaluator, LIMITS};
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -269,10 +270,10 @@ impl Evaluator<'_> {
             if !self.truth(&value, test.span)? {
                 return self.exec_block(orelse, frame);
             }
-            if idx >= LIMITS.while_iterations {
+            if idx as u64 >= limits().iterations {
                 return Err(Error::new(
                     Mistake::EndlessLoop {
-                        limit: LIMITS.while_iterations,
+                        limit: limits().iterations,
                     },
                     test.span,
                 ));

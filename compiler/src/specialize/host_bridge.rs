@@ -65,7 +65,13 @@ pub fn to_arg(value: &Value, span: Span) -> Result<Arg> {
                 "{} cannot be an argument of a NumPy function",
                 with_article(value.kind())
             );
-            return Err(Error::type_error(message, span));
+            let code = "type-error";
+            let help = matches!(value, Value::Tensor(_)).then(|| {
+                "NumPy computes at compile time, without the elements of tensors; use the function of nl, or an instruction \
+                 of nisa"
+                    .to_string()
+            });
+            return Err(Error::new(Mistake::Host { code, message, help }, span));
         }
     })
 }

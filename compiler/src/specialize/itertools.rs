@@ -2,12 +2,13 @@
 //!
 //! Takes evaluated arguments, gives Python's items in Python's order; a result that is too long is an error.
 
+use super::Evaluator;
 use super::builtins::required;
 use super::error::{Error, Result};
 use super::eval::CallArgs;
 use super::value::Value;
-use super::{Evaluator, LIMITS};
 use crate::ast::BinOp;
+use crate::limits::limits;
 use std::rc::Rc;
 
 /// A call of one of the functions; `None` when there is no such function.
@@ -26,8 +27,8 @@ pub fn call(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Option<
     };
     let span = args.span;
     Some(run(this, args).and_then(|items| {
-        if items.len() as i64 > LIMITS.list_length {
-            let message = format!("{} items; at most {} are made", items.len(), LIMITS.list_length);
+        if items.len() as u64 > limits().list_items {
+            let message = format!("{} items; at most {} are made", items.len(), limits().list_items);
             return Err(Error::value_error(message, span));
         }
         Ok(Value::list(items))
@@ -95,7 +96,7 @@ fn picks(this: &mut Evaluator<'_>, args: CallArgs, order: Order) -> Result<Vec<V
                 .collect::<Vec<_>>()
         };
         rows = rows.iter().flat_map(longer).collect();
-        if rows.len() as i64 > LIMITS.list_length {
+        if rows.len() as u64 > limits().list_items {
             return Err(Error::value_error("there are too many ways to pick", span));
         }
     }
@@ -148,7 +149,7 @@ fn product(this: &mut Evaluator<'_>, args: CallArgs) -> Result<Vec<Value>> {
             list.iter().map(with).collect::<Vec<_>>()
         };
         rows = rows.iter().flat_map(extend).collect();
-        if rows.len() as i64 > LIMITS.list_length {
+        if rows.len() as u64 > limits().list_items {
             return Err(Error::value_error("the product has too many rows", span));
         }
     }
@@ -159,7 +160,7 @@ fn repeat(_: &mut Evaluator<'_>, args: CallArgs) -> Result<Vec<Value>> {
     let span = args.span;
     let [item, times] = args.bind("itertools.repeat", ["object", "times"], 2)?;
     match required(times).as_int() {
-        Some(times) if times <= LIMITS.list_length => {
+        Some(times) if times <= limits().list_items as i64 => {
             Ok(vec![required(item); usize::try_from(times).unwrap_or(0)])
         }
         _ => Err(Error::type_error(

@@ -231,7 +231,7 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
         .map(|it| it.name)
         .chain(ACT_FNS.iter().map(|it| it.name));
     let aliases = ALU_OPS.iter().flat_map(|it| it.aliases.iter().copied());
-    let mut known = functions.chain(operators).chain(aliases);
+    let known = functions.chain(operators).chain(aliases);
     if let Some(it) = known.clone().find(|it| *it == &**name) {
         return Ok(Value::Nl(it));
     }
@@ -239,6 +239,9 @@ fn language_member(name: &Rc<str>, span: Span) -> Result<Value> {
         let (what, help) = (format!("nl.{what}"), help.to_string());
         return Err(Error::new(Mistake::NewerOnly { what, since, help }, span));
     }
+    let mut known = known
+        .chain(DTYPES.iter().map(|it| it.2))
+        .chain(REGIONS.iter().map(|it| it.1));
     Err(no_attribute("nki.language".to_string(), name, &mut known, span))
 }
 

@@ -3,14 +3,15 @@
 //! Takes evaluated operands, gives Python's result on numbers, strings and containers; arrays go to the NumPy subset,
 //! tiles to the language functions that the operators stand for.
 
+use super::Evaluator;
 use super::affine::Affine;
 use super::error::{Error, Mistake, Result};
 use super::eval::with_article;
 use super::host_bridge;
 use super::mask::Mask;
 use super::value::Value;
-use super::{Evaluator, LIMITS};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
+use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -335,9 +336,9 @@ fn repeat(value: &Value, count: i64, span: Span) -> Result<Value> {
         Value::List(it) => it.borrow().len(),
         _ => 0,
     };
-    if length.saturating_mul(count) as i64 > LIMITS.list_length {
+    if length.saturating_mul(count) as u64 > limits().list_items {
         return Err(Error::value_error(
-            format!("the result would have more than {} items", LIMITS.list_length),
+            format!("the result would have more than {} items", limits().list_items),
             span,
         ));
     }

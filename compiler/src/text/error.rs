@@ -165,8 +165,7 @@ impl Report for Error {
                     (_, Some(since)) if *noun == Noun::Dtype => {
                         diagnostic.note(format!("`{word}` needs {since}; the targets are NeuronCore-v2"))
                     }
-                    (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
-                    (None, _) => diagnostic,
+                    (near, _) => diagnostic.did_you_mean(span, word, near.as_deref()),
                 }
             }
             Mistake::DuplicateBuffer { name, first } => {

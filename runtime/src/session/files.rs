@@ -5,6 +5,7 @@ use super::arguments::host_array;
 use crate::tensor::{ArgSpec, parse_arg};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::host::HostArray;
+use nk_compiler::limits::limits;
 use nk_compiler::specialize::{Dialect, ImportRequest, Loaded};
 use nk_compiler::target::Target;
 use std::path::{Path, PathBuf};
@@ -25,9 +26,6 @@ pub struct Settings {
     pub root: Option<PathBuf>,
 }
 
-/// No kernel is longer; a file that is was named by mistake.
-const MAX_SOURCE_BYTES: u64 = 64 << 20;
-
 /// The text of a file named on the command line.
 pub fn read_source(path: &str) -> Result<String, Failure> {
     let unreadable =
@@ -36,9 +34,10 @@ pub fn read_source(path: &str) -> Result<String, Failure> {
     if metadata.is_dir() {
         return Err(unreadable("it is a directory".to_string()));
     }
-    if metadata.len() > MAX_SOURCE_BYTES {
+    let limit = limits().source_bytes;
+    if metadata.len() > limit {
         return Err(unreadable(format!(
-            "it has {} bytes; at most {MAX_SOURCE_BYTES} are read",
+            "it has {} bytes; at most {limit} are read (--limit source-bytes=N)",
             metadata.len()
         )));
     }
@@ -55,6 +54,7 @@ pub fn read_source(path: &str) -> Result<String, Failure> {
 pub fn find_import(settings: &Settings, request: &ImportRequest<'_>) -> Option<Loaded> {
     let from = Path::new(request.from);
     let dir = from.parent().unwrap_or(Path::new(""));
+    let root = import_root(settings, dir);
     let starts = if request.level > 0 {
         let mut start = dir.to_path_buf();
         for _ in 1..request.level {
@@ -62,8 +62,7 @@ pub fn find_import(settings: &Settings, request: &ImportRequest<'_>) -> Option<L
         }
         vec![start]
     } else {
-        let root = settings.root.clone().unwrap_or_else(|| package_root(dir));
-        vec![root, dir.to_path_buf()]
+        vec![root.clone(), dir.to_path_buf()]
     };
     let relative: PathBuf = request.path.iter().collect();
     let candidates = starts.iter().flat_map(|start| {
@@ -76,9 +75,27 @@ pub fn find_import(settings: &Settings, request: &ImportRequest<'_>) -> Option<L
     });
     candidates.into_iter().find_map(|path| {
         let name = path.to_str()?.to_string();
-        let text = path.is_file().then(|| read_source(&name).ok())??;
+        let text = (path.is_file() && lies_below(&path, &root)).then(|| read_source(&name).ok())??;
         Some(Loaded { name, text })
     })
+}
+
+/// Where absolute imports begin.
+fn import_root(settings: &Settings, dir: &Path) -> PathBuf {
+    settings.root.clone().unwrap_or_else(|| package_root(dir))
+}
+
+/// Whether a file really lies below a folder, whatever `..` and links are on the way: a kernel reads nothing else.
+fn lies_below(path: &Path, root: &Path) -> bool {
+    let root = if root.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        root
+    };
+    match (path.canonicalize(), root.canonicalize()) {
+        (Ok(path), Ok(root)) => path.starts_with(root),
+        _ => false,
+    }
 }
 
 /// The directory above the topmost one of a package.
@@ -91,9 +108,22 @@ fn package_root(dir: &Path) -> PathBuf {
     root.to_path_buf()
 }
 
-/// The array in a file that a kernel names, looked for beside the kernel's own file.
-pub fn find_array(from: &str, path: &str) -> Result<HostArray, String> {
-    let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
+/// The array in a file that a kernel names, looked for beside the kernel's own file and never above the import root.
+pub fn find_array(settings: &Settings, from: &str, path: &str) -> Result<HostArray, String> {
+    let dir = Path::new(from).parent().unwrap_or(Path::new(""));
+    let beside = dir.join(path);
+    let root = import_root(settings, dir);
+    if beside.exists() && !lies_below(&beside, &root) {
+        let root = if root.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &root
+        };
+        return Err(format!(
+            "{path} lies outside of {}, and a kernel reads nothing above (--root DIR)",
+            root.display()
+        ));
+    }
     let text = beside.to_str().ok_or("the path is not UTF-8")?;
     let spec = parse_arg(&format!("@{text}")).map_err(|it| it.report().message)?;
     let ArgSpec::Tensor(source) = spec else {

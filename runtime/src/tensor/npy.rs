@@ -6,9 +6,9 @@
 use super::arg::Loaded;
 use super::element::Element;
 use super::{Error, MAX_BYTES, Tensor};
+use crate::output;
 use nk_compiler::dtype::Dtype;
-use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What a header says.
@@ -158,15 +158,13 @@ pub fn write(tensor: &Tensor, descr: String, path: &Path) -> Result<PathBuf, Err
     header.push('\n');
     let length = u16::try_from(header.len()).expect("a header of six sizes is short");
     let shown = path.display().to_string();
-    let write = || -> std::io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
+    let write = |file: &mut dyn Write| {
         file.write_all(b"\x93NUMPY\x01\x00")?;
         file.write_all(&length.to_le_bytes())?;
         file.write_all(header.as_bytes())?;
-        file.write_all(tensor.bytes())?;
-        file.flush()
+        file.write_all(tensor.bytes())
     };
-    write().map_err(|it| Error::io(&shown, &it))?;
+    output::write_with(path, write).map_err(|it| Error::io(&shown, &it))?;
     Ok(path.to_path_buf())
 }
 

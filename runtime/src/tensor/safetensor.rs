@@ -6,6 +6,7 @@
 use super::arg::Loaded;
 use super::element::Element;
 use super::{Error, MAX_BYTES, Tensor};
+use crate::output;
 use nk_compiler::dtype::Dtype;
 use safetensors::tensor::{Metadata, TensorView};
 use std::fs::File;
@@ -177,6 +178,6 @@ pub fn write(tensor: &Tensor, name: &str, path: &Path) -> Result<PathBuf, Error>
     let note = (DTYPE_KEY.to_string(), tensor.dtype().name().to_string());
     let bytes = safetensors::serialize([(name, view)], Some([note].into_iter().collect()));
     let bytes = bytes.map_err(|it| Error::malformed(&shown, it.to_string()))?;
-    std::fs::write(path, bytes).map_err(|it| Error::io(&shown, &it))?;
+    output::write(path, bytes).map_err(|it| Error::io(&shown, &it))?;
     Ok(path.to_path_buf())
 }

@@ -22,6 +22,8 @@ pub enum ArrayMistake {
     Contraction {
         stationary: u32,
         moving: u32,
+        /// The operand that would fit with its dimensions exchanged.
+        turned: Option<&'static str>,
     },
     MatmulDestination {
         partitions: u32,
@@ -106,12 +108,15 @@ impl ArrayMistake {
         let (op, name) = (about.op, about.name);
         match self {
             ArrayMistake::TileTooLarge { axis, size, limit } => tile_too_large(about, *axis, *size, *limit),
-            ArrayMistake::Contraction { stationary, moving } => words(
+            ArrayMistake::Contraction { stationary, moving, turned } => words(
                 format!("stationary has {} and moving has {moving}", plural(*stationary, "partition")),
                 format!("{} against {moving}", plural(*stationary, "partition")),
             )
-            .rule("a matmul sums over partitions, so both operands have the same number of them")
-            .help("slice both operands to the same rows"),
+            .rule("a matmul sums over partitions, so both operands have the summed dimension first: [K, M] and [K, N]")
+            .help(match turned {
+                Some(operand) => format!("load {operand} transposed, or transpose it with nc_transpose: it would fit"),
+                None => "slice both operands to the same rows".to_owned(),
+            }),
             ArrayMistake::MatmulDestination { partitions, free, m, n } => words(
                 format!("dst of {op} is {partitions} x {free}; stationary [K, {m}] and moving [K, {n}] make {m} x {n}"),
                 format!("{partitions} x {free} against {m} x {n}"),

@@ -150,6 +150,14 @@ fn wrong_memory(about: &About, memory: Memory, takes: &[Memory]) -> Words {
         .and_then(|row| row.operands[row.position(name)?].kind.tile());
     let is_written = tile.is_some_and(|it| it.access != Access::Read);
     let help = match (memory, takes) {
+        (Memory::Hbm, _) if is_written => {
+            let near = if takes.contains(&Memory::Sbuf) {
+                "sbuf"
+            } else {
+                takes[0].name()
+            };
+            format!("write a tile in {near}, and store that (dma_copy)")
+        }
         _ if is_written => format!("allocate it in {}", takes[takes.len() - 1].name()),
         (Memory::Hbm, _) => "load it into sbuf first (dma_copy)".to_owned(),
         (_, _) => "copy it into sbuf first (tensor_copy)".to_owned(),

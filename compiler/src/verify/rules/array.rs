@@ -21,9 +21,21 @@ pub fn matmul(case: &mut Case) {
     let (Some(&stationary), Some(&moving)) = (case.view(STATIONARY), case.view(MOVING)) else {
         return;
     };
-    if stationary.partitions != moving.partitions {
+    let has_sum = stationary.partitions == moving.partitions;
+    if !has_sum {
+        // Its other dimension says whether an operand was loaded the wrong way round.
+        let is_transposed = |free: u64, other: u32| free == u64::from(other);
+        let turned = match () {
+            () if is_transposed(stationary.free, moving.partitions) => Some("stationary"),
+            () if is_transposed(moving.free, stationary.partitions) => Some("moving"),
+            () => None,
+        };
         let (stationary, moving) = (stationary.partitions, moving.partitions);
-        case.report_whole(ArrayMistake::Contraction { stationary, moving });
+        case.report_whole(ArrayMistake::Contraction {
+            stationary,
+            moving,
+            turned,
+        });
     }
     let is_wide = |dtype: Dtype| dtype.size() == 4;
     if is_wide(stationary.dtype) != is_wide(moving.dtype) {
@@ -34,8 +46,8 @@ pub fn matmul(case: &mut Case) {
     pe_tile(case, stationary.partitions.into(), m);
     let fits_columns = is_within(case, STATIONARY, Axis::Elements, m, case.target.stationary_max);
     let fits_bank = is_within(case, MOVING, Axis::Elements, n, case.target.moving_max);
-    // Operands that have to be split will have other destinations.
-    if !fits_columns || !fits_bank {
+    // Operands that have to be split or turned will have other destinations.
+    if !fits_columns || !fits_bank || !has_sum {
         return;
     }
     let dst = dst(case);

@@ -1,53 +1,105 @@
-//! `nk check`: all stages of the compiler, no execution.
+//! `nk check`: all stages of the compiler, no execution. `--fix` makes the edits that its messages are sure of.
 
 use crate::Exit;
-use crate::console::{Console, Format};
-use crate::options::SourceArgs;
+use crate::console::{Console, Format, Shape};
+use crate::options::{SourceArgs, usage};
+use nk_compiler::diagnostic::{Diagnostic, fixed, sarif};
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
-use nk_runtime::session::{Failure, programs};
-use serde_json::json;
+use nk_runtime::output;
+use nk_runtime::session::{Blame, Failure, programs};
+use serde_json::{Value, json};
+use std::path::Path;
 
 #[derive(clap::Args)]
 pub struct CheckArgs {
     #[command(flatten)]
     pub source: SourceArgs,
+    /// Change the file where a message is sure of the edit.
+    #[arg(long)]
+    fix: bool,
 }
 
+/// Everything that was found.
+struct Findings {
+    diagnostics: Vec<Diagnostic>,
+    printed: String,
+    lines: String,
+    kernels: Vec<Value>,
+    exit: Exit,
+}
+
+/// An edit may uncover a mistake behind it; a file that is never done is left as it is after so many rounds.
+const MAX_ROUNDS: usize = 8;
+
 pub fn check(args: &CheckArgs, console: Console) -> Exit {
+    let mut n_fixed = 0;
+    for _ in 0..MAX_ROUNDS {
+        let mut sources = Sources::new();
+        let findings = find(args, &mut sources);
+        let n_edits = match args.fix.then(|| fix(args, &findings, &sources)) {
+            None => 0,
+            Some(Ok(n_edits)) => n_edits,
+            Some(Err(failure)) => return console.failure(&failure, &sources),
+        };
+        n_fixed += n_edits;
+        if n_edits == 0 {
+            return show(&findings, n_fixed, console, &sources);
+        }
+    }
     let mut sources = Sources::new();
-    match check_jobs(args, console, &mut sources) {
-        Ok(exit) => exit,
-        Err(failure) => console.failure(&failure, &sources),
+    let findings = find(args, &mut sources);
+    show(&findings, n_fixed, console, &sources)
+}
+
+fn find(args: &CheckArgs, sources: &mut Sources) -> Findings {
+    let mut findings = Findings {
+        diagnostics: Vec::new(),
+        printed: String::new(),
+        lines: String::new(),
+        kernels: Vec::new(),
+        exit: Exit::Clean,
+    };
+    if let Err(failure) = check_jobs(args, sources, &mut findings) {
+        findings.add(failure);
+    }
+    findings
+}
+
+impl Findings {
+    fn add(&mut self, failure: Failure) {
+        self.printed.push_str(&failure.printed);
+        self.diagnostics.extend(failure.diagnostics);
+        self.exit = match failure.blame {
+            Blame::Kernel => Exit::Wrong,
+            Blame::Usage => Exit::Usage,
+        };
     }
 }
 
-fn check_jobs(args: &CheckArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
+fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) -> Result<(), Failure> {
     let session = args.source.open(sources)?;
-    let mut exit = Exit::Clean;
-    let mut lines = String::new();
-    let mut kernels = Vec::new();
     for job in args.source.jobs(&session)? {
         for program_id in programs(&job.grid) {
             let compiled = match session.compile(sources, &job, &program_id) {
                 Ok(compiled) => compiled,
                 Err(failure) => {
-                    exit = console.failure(&failure, sources);
-                    kernels.push(json!({"kernel": job.kernel, "ok": false}));
+                    findings.add(failure);
+                    findings.kernels.push(json!({"kernel": job.kernel, "ok": false}));
                     continue;
                 }
             };
-            console.printed(&compiled.printed);
-            console.diagnostics(&compiled.warnings, sources);
+            findings.printed.push_str(&compiled.printed);
+            findings.diagnostics.extend(compiled.warnings);
             let name = &compiled.program.name;
             let n_insts = compiled.program.insts.len();
             let spilled = compiled.spilled;
-            lines.push_str(&format!("{name}: ok, {n_insts} instructions"));
+            findings.lines += &format!("{name}: ok, {n_insts} instructions");
             if spilled != Spilled::default() {
-                lines.push_str(&format!(", spilled: {spilled}"));
+                findings.lines += &format!(", spilled: {spilled}");
             }
-            lines.push('\n');
-            kernels.push(json!({
+            findings.lines.push('\n');
+            findings.kernels.push(json!({
                 "kernel": name,
                 "ok": true,
                 "instructions": n_insts,
@@ -57,12 +109,49 @@ fn check_jobs(args: &CheckArgs, console: Console, sources: &mut Sources) -> Resu
             }));
         }
     }
-    match console.format {
-        Format::Text => console.product(&lines),
-        Format::Json => console.product(&format!(
-            "{}\n",
-            json!({"ok": exit == Exit::Clean, "kernels": kernels})
-        )),
+    Ok(())
+}
+
+/// Makes the sure edits of the file itself; gives how many.
+fn fix(args: &CheckArgs, findings: &Findings, sources: &Sources) -> Result<usize, Failure> {
+    // The file that was named is the first that was read; what it imports is not ours to change.
+    let spans = findings.diagnostics.iter().flat_map(|it| &it.suggestions);
+    let path = args.source.path();
+    let Some(file) = spans
+        .map(|it| it.span.file)
+        .find(|it| sources.name_of(*it) == path)
+    else {
+        return Ok(0);
+    };
+    let (text, n_edits) = fixed(&findings.diagnostics, sources, file);
+    if n_edits > 0 {
+        let written = output::write(Path::new(path), text);
+        written.map_err(|it| usage("file-unwritable", format!("{path}: {it}")))?;
     }
-    Ok(exit)
+    Ok(n_edits)
+}
+
+fn show(findings: &Findings, n_fixed: usize, console: Console, sources: &Sources) -> Exit {
+    console.printed(&findings.printed);
+    if console.shape == Shape::Sarif {
+        console.product(&sarif(&findings.diagnostics, sources));
+        return findings.exit;
+    }
+    console.diagnostics(&findings.diagnostics, sources);
+    match console.format {
+        Format::Text => {
+            let fixed = match n_fixed {
+                0 => String::new(),
+                1 => "1 mistake fixed\n".to_string(),
+                _ => format!("{n_fixed} mistakes fixed\n"),
+            };
+            console.product(&format!("{fixed}{}", findings.lines));
+        }
+        Format::Json => {
+            let ok = findings.exit == Exit::Clean;
+            let object = json!({"ok": ok, "fixed": n_fixed, "kernels": findings.kernels});
+            console.product(&format!("{object}\n"));
+        }
+    }
+    findings.exit
 }

@@ -58,7 +58,7 @@ fn write(args: &CompileArgs, console: Console, text: &str) -> Result<(), Failure
         console.product(text);
         return Ok(());
     };
-    let written = std::fs::write(path, text);
+    let written = nk_runtime::output::write(path, text);
     written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
 }
 

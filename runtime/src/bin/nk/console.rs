@@ -7,10 +7,22 @@ use nk_runtime::session::{Blame, Failure};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
     Json,
+}
+
+/// What the command line asks for. All but `Text` and `Json` are about diagnostics, and print results as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shape {
+    Text,
+    Json,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// One SARIF document on stdout, of `nk check` only.
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -24,11 +36,12 @@ pub enum Color {
 #[derive(Clone, Copy)]
 pub struct Console {
     pub format: Format,
+    pub shape: Shape,
     has_color: bool,
 }
 
 impl Console {
-    pub fn new(format: Format, color: Color) -> Console {
+    pub fn new(shape: Shape, color: Color) -> Console {
         let has_color = match color {
             Color::Always => true,
             Color::Never => false,
@@ -36,7 +49,16 @@ impl Console {
                 std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()) && std::io::stderr().is_terminal()
             }
         };
-        Console { format, has_color }
+        let format = if shape == Shape::Json {
+            Format::Json
+        } else {
+            Format::Text
+        };
+        Console {
+            format,
+            shape,
+            has_color,
+        }
     }
 
     /// Prints the product.
@@ -63,10 +85,11 @@ impl Console {
     }
 
     pub fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
-        let text = match self.format {
-            Format::Json => diagnostics.iter().map(|it| it.to_json(sources) + "\n").collect(),
-            Format::Text if self.has_color => render_ansi(diagnostics, sources),
-            Format::Text => render(diagnostics, sources),
+        let text = match self.shape {
+            Shape::Json => diagnostics.iter().map(|it| it.to_json(sources) + "\n").collect(),
+            Shape::Github => diagnostics.iter().map(|it| it.to_github(sources)).collect(),
+            Shape::Text | Shape::Sarif if self.has_color => render_ansi(diagnostics, sources),
+            Shape::Text | Shape::Sarif => render(diagnostics, sources),
         };
         self.message(&text);
     }
@@ -79,6 +102,13 @@ impl Console {
             Blame::Kernel => Exit::Wrong,
             Blame::Usage => Exit::Usage,
         }
+    }
+
+    pub fn only_check_has_sarif(&self) -> Exit {
+        let message = "a SARIF document is what `nk check` prints; this verb prints results";
+        let diagnostic = Diagnostic::error("no-such-format", message).help("use --format json or github");
+        self.diagnostics(&[diagnostic], &Sources::new());
+        Exit::Usage
     }
 
     pub fn timeout(&self, limit: Duration) {

@@ -14,22 +14,26 @@ mod profile;
 mod test;
 mod bench;
 mod targets;
+mod explain;
+mod completions;
 
 use clap::{Parser, Subcommand};
-use console::{Color, Console, Format};
+use console::{Color, Console, Shape};
+use nk_compiler::target::TARGETS;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Compiles NKI kernels for NeuronCore-v2, runs them on this machine, and models their time.
 #[derive(Parser)]
-#[command(name = "nk", version, arg_required_else_help = true)]
+#[command(name = "nk", version = VERSION.as_str(), arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
     /// How results and diagnostics are printed.
     #[arg(long, global = true, value_enum, default_value = "text")]
-    format: Format,
+    format: Shape,
     /// Whether diagnostics have colours.
     #[arg(long, global = true, value_enum, default_value = "auto")]
     color: Color,
@@ -51,11 +55,22 @@ enum Verb {
     Profile(profile::ProfileArgs),
     /// List the chips and instances, or show the datasheet of one.
     Targets(targets::TargetsArgs),
+    /// Say what the code of a message means, or list all codes.
+    Explain(explain::ExplainArgs),
+    /// Print the completions of a shell.
+    Completions(completions::CompletionsArgs),
     /// Run the directives of kernel files as tests.
     Test(test::TestArgs),
     /// Hold the model against published measurements.
     Bench(bench::BenchArgs),
 }
+
+/// The version of the command, and of the model behind its times.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let targets: Vec<&str> = TARGETS.iter().map(|it| it.name).collect();
+    let (version, model) = (env!("CARGO_PKG_VERSION"), nk_runtime::time::MODEL_VERSION);
+    format!("{version} (timing model {model} of {})", targets.join(", "))
+});
 
 /// How the command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +94,15 @@ fn main() -> ExitCode {
     }));
     let cli = Cli::parse();
     let console = Console::new(cli.format, cli.color);
+    if cli.format == Shape::Sarif && !matches!(cli.verb, Verb::Check(_)) {
+        return ExitCode::from(console.only_check_has_sarif() as u8);
+    }
     let seconds = match &cli.verb {
         Verb::Check(args) => args.source.timeout,
         Verb::Compile(args) => args.source.timeout,
         Verb::Run(args) => args.source.timeout,
         Verb::Memory(args) => args.source.timeout,
-        Verb::Isa(_) | Verb::Targets(_) => None,
+        Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) => None,
         Verb::Profile(args) => args.source.timeout,
         Verb::Test(_) | Verb::Bench(_) => None,
     };
@@ -98,6 +116,8 @@ fn main() -> ExitCode {
             Verb::Isa(args) => isa::isa(&args, console),
             Verb::Targets(args) => targets::targets(&args, console),
             Verb::Profile(args) => profile::profile(&args, console),
+            Verb::Explain(args) => explain::explain(&args, console),
+            Verb::Completions(args) => completions::completions(&args, console),
             Verb::Test(args) => test::test(&args, console),
             Verb::Bench(args) => bench::bench(&args, console),
         };

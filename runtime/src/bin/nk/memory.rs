@@ -42,7 +42,7 @@ fn show(args: &MemoryArgs, console: Console, sources: &mut Sources) -> Result<()
         all.push((occupancy, compiled.spilled));
     }
     if let (Some(path), Some((first, _))) = (&args.svg, all.first()) {
-        let written = std::fs::write(path, draw::memory_svg(first));
+        let written = nk_runtime::output::write(path, draw::memory_svg(first));
         written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))?;
     }
     match console.format {

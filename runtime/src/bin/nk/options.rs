@@ -2,6 +2,7 @@
 
 use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::launch::Grid;
+use nk_compiler::limits;
 use nk_compiler::source::Sources;
 use nk_compiler::specialize::Dialect;
 use nk_compiler::target::datasheet::datasheet;
@@ -38,6 +39,9 @@ pub struct SourceArgs {
     /// Give up after so many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
+    /// Another bound on what a kernel may ask of this machine, e.g. instructions=1000000.
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = pair)]
+    pub limits: Vec<(String, String)>,
     /// Where absolute imports begin; by default above the topmost __init__.py.
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -61,6 +65,7 @@ const MAX_PROGRAMS: u64 = 65_536;
 impl SourceArgs {
     /// Opens the file.
     pub fn open(&self, sources: &mut Sources) -> Result<Session, Failure> {
+        self.set_limits()?;
         let settings = Settings {
             target: self.target()?,
             dialect: self.dialect()?,
@@ -70,6 +75,17 @@ impl SourceArgs {
             root: self.root.clone(),
         };
         Session::open(sources, self.path_and_kernel().0, settings)
+    }
+
+    fn set_limits(&self) -> Result<(), Failure> {
+        let mut limits = limits::DEFAULT;
+        for (name, text) in &self.limits {
+            let value: Result<u64, String> = text.trim().parse().map_err(|it| format!("{name}={text}: {it}"));
+            let with = value.and_then(|it| limits.with(name, it));
+            limits = with.map_err(|it| usage("bad-limit", it))?;
+        }
+        limits::set(limits);
+        Ok(())
     }
 
     /// What is to be done with it.
@@ -127,6 +143,11 @@ impl SourceArgs {
             sbuf_partition_bytes,
             ..target.clone()
         })))
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &str {
+        self.path_and_kernel().0
     }
 
     fn path_and_kernel(&self) -> (&str, Option<&str>) {

@@ -130,6 +130,6 @@ fn compare(args: &ProfileArgs, other: &str, console: Console, sources: &mut Sour
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = std::fs::write(path, text);
+    let written = nk_runtime::output::write(path, text);
     written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
 }

@@ -1,0 +1,17 @@
+# nk: run kernel(a=bf16[128,64]:randn(0), b=bf16[128,512]:randn(1))
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def kernel(a, b):
+    out = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.shared_hbm)
+    left = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.sbuf)
+    right = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=left, src=a)
+    nisa.dma_copy(dst=right, src=b)
+    acc = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(acc, left, right)
+    nisa.dma_copy(dst=out, src=acc)  # error: wrong-memory
+    return out

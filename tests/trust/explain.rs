@@ -1,0 +1,162 @@
+//! `nk explain` knows every code that the sources can report, and its examples do what they say.
+
+use crate::work::{nk, root, said_about};
+use nk_compiler::explain::{Entry, Example, Examples, Form, HEAD, TAIL, entries};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Rust files below a folder.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder is readable") {
+        let path = entry.expect("the folder is readable").path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The codes in a source: string literals that stand where a code stands.
+fn codes_in(source: &str, is_code_list: bool) -> BTreeSet<String> {
+    let production = source.split("#[cfg(test)]").next().unwrap_or(source);
+    let pieces: Vec<&str> = production.split('"').collect();
+    let mut codes = BTreeSet::new();
+    for pair in pieces.windows(2) {
+        let (before, word) = (pair[0].trim_end(), pair[1]);
+        let is_kebab = word.len() > 2
+            && word
+                .bytes()
+                .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
+            && word.starts_with(|it: char| it.is_ascii_lowercase());
+        let has_call = ["error(", "warning(", "usage(", "wrong(code, "]
+            .iter()
+            .any(|it| before.ends_with(it));
+        let is_arm = is_code_list && before.ends_with("=>") || is_code_list && before.ends_with("=> {");
+        if is_kebab && (has_call || is_arm && word.contains('-')) {
+            codes.insert(word.to_string());
+        }
+    }
+    codes
+}
+
+#[test]
+fn every_code_of_the_sources_has_an_entry() {
+    let mut paths = Vec::new();
+    for folder in ["compiler/src", "runtime/src"] {
+        rust_files(&root().join(folder), &mut paths);
+    }
+    let mut reported = BTreeSet::new();
+    for path in paths {
+        let source = std::fs::read_to_string(&path).expect("sources are readable");
+        // The functions that give a mistake its code stand beside the mistakes.
+        let is_code_list = source.contains("fn code(")
+            || source.contains("let code = match")
+            || source.contains("let (code, ");
+        reported.extend(codes_in(&source, is_code_list));
+    }
+    assert!(
+        reported.len() > 150,
+        "the scan found only {} codes",
+        reported.len()
+    );
+    let explained: BTreeSet<String> = entries().iter().map(|it| it.code.to_string()).collect();
+    let missing: Vec<&String> = reported.difference(&explained).collect();
+    assert!(
+        missing.is_empty(),
+        "these codes are reported and have no entry in compiler/src/explain/*.txt: {missing:?}"
+    );
+    let stale: Vec<&String> = explained.difference(&reported).collect();
+    assert!(
+        stale.is_empty(),
+        "these codes are explained and never reported: {stale:?}"
+    );
+}
+
+/// A folder with the files that the commands of the examples name.
+fn folder_of_files() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the files");
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(at(name), bytes).expect("the folder is writable");
+    write("kernel.nk", format!("{HEAD}{TAIL}").as_bytes());
+    write(
+        "kernel.nir",
+        b"kernel %k for trainium1\nbuf %x: f32[128, 64] @ sbuf\nbody {\n  %x <- memset value=0.0\n}\n",
+    );
+    write("latin1.nk", b"name = \"\xe9\"\n");
+    let descr = "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }";
+    let header = format!("{descr:<117}\n");
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    npy.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
+    npy.extend(header.as_bytes());
+    npy.extend([0; 16]);
+    write("complex.npy", &npy);
+    let n_bytes = 128 * 512 * 4;
+    let header = format!(
+        "{{\"x\":{{\"dtype\":\"F32\",\"shape\":[128,512],\"data_offsets\":[0,{n_bytes}]}},\"y\":{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[{n_bytes},{}]}}}}",
+        n_bytes + 4
+    );
+    let mut safetensors = u64::try_from(header.len())
+        .expect("a short header")
+        .to_le_bytes()
+        .to_vec();
+    safetensors.extend(header.as_bytes());
+    safetensors.extend(vec![0; n_bytes + 4]);
+    write("two.safetensors", &safetensors);
+    std::fs::create_dir(at("empty")).expect("the folder is writable");
+    folder
+}
+
+/// The codes that an example leads to, and all that is said.
+fn outcome(entry: &Entry, example: &Example) -> (Vec<String>, String) {
+    if example.form == Form::Command {
+        let folder = folder_of_files();
+        let words: Vec<&str> = example.text.split_whitespace().skip(1).collect();
+        let output = nk(folder.path(), &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_ne!(output.status.code(), Some(101), "{}: {said}", entry.code);
+        let code = |line: &str| {
+            let (severity, rest) = line.split_once('[')?;
+            let is_message = severity == "error" || severity == "warning";
+            is_message.then(|| rest.split(']').next().unwrap_or("").to_string())
+        };
+        let mut codes: Vec<String> = said.lines().filter_map(code).collect();
+        if output.status.code() != Some(0) && codes.is_empty() {
+            codes.push("no message".to_string());
+        }
+        return (codes, said);
+    }
+    let folder = tempfile::tempdir().expect("a folder for the file");
+    let ending = if example.form == Form::Ir { "nir" } else { "nk" };
+    let path = folder.path().join(format!("kernel.{ending}"));
+    std::fs::write(&path, example.file().expect("an example that is no command"))
+        .expect("the folder is writable");
+    let (said, text) = said_about(&path, "kernel");
+    (said.iter().map(|it| it.code.to_string()).collect(), text)
+}
+
+#[test]
+fn bad_examples_give_their_code_and_good_ones_give_none() {
+    let mut wrong = Vec::new();
+    for entry in entries() {
+        let Examples::Pair { bad, good } = &entry.examples else {
+            continue;
+        };
+        let (codes, text) = outcome(entry, bad);
+        if codes.is_empty() || codes.iter().any(|it| it != entry.code) {
+            wrong.push(format!(
+                "the bad example of {} gives {codes:?}\n{text}",
+                entry.code
+            ));
+        }
+        let (codes, text) = outcome(entry, good);
+        // A file that is only parsed has arguments that nobody gave.
+        if codes.iter().any(|it| it != "missing-argument") {
+            wrong.push(format!(
+                "the good example of {} gives {codes:?}\n{text}",
+                entry.code
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

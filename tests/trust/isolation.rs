@@ -1,0 +1,119 @@
+//! A kernel reads and writes its own memories and the files it may: nothing else of this machine.
+
+use crate::work::nk;
+use nk_compiler::explain::{HEAD, TAIL};
+use nk_compiler::ir::{FirstWrites, InstId};
+use nk_compiler::place::place;
+use nk_compiler::source::Sources;
+use nk_compiler::target::TARGETS;
+use nk_compiler::text::parse;
+use nk_runtime::{Emulator, Machine};
+
+/// Pages of generated code are never writable and executable at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_page_is_writable_and_executable() {
+    let text = "kernel %k for trainium1\nbuf %x: f32[128, 64] @ sbuf\nbody {\n  %x <- memset value=1.0\n  %x <- activation %x, op=exp\n}\n";
+    let mut sources = Sources::new();
+    let file = sources.add("k.nir", text);
+    let program = parse(&sources, file).expect("the text is well-formed").program;
+    let placement = place(&program, &TARGETS[0]).expect("it fits");
+    let first = FirstWrites::default();
+    let mut machine = Machine::load(&program, &placement, &first, &TARGETS[0], Emulator::Jit);
+    machine
+        .run(&[InstId::new(0), InstId::new(1)])
+        .expect("it has no dynamic address");
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux shows its maps");
+    let mut n_code = 0;
+    for line in maps.lines() {
+        let rights = line.split_whitespace().nth(1).expect("a map has rights");
+        assert!(!(rights.contains('w') && rights.contains('x')), "{line}");
+        n_code += usize::from(rights.contains('x') && !line.contains('/'));
+    }
+    assert!(n_code > 0, "no generated code was mapped");
+    drop(machine);
+}
+
+/// Imports and arrays of a kernel lie below the import root, whatever `..` and links stand in their paths.
+#[test]
+fn files_outside_of_the_root_are_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = folder.path().join("inside");
+    std::fs::create_dir(&inside).expect("the folder is writable");
+    std::fs::write(folder.path().join("secret.py"), "COLUMNS = 512\n").expect("the folder is writable");
+    std::fs::write(inside.join("sibling.py"), "COLUMNS = 512\n").expect("the folder is writable");
+    let kernel = |import: &str, lines: &str| {
+        let text = HEAD.replacen(
+            "import numpy as np\n",
+            &format!("import numpy as np\n{import}\n"),
+            1,
+        );
+        std::fs::write(inside.join("kernel.nk"), format!("{text}    {lines}\n{TAIL}"))
+            .expect("the folder is writable");
+        let output = nk(&inside, &["check", "kernel.nk"]);
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, said) = kernel("from .sibling import COLUMNS", "columns = COLUMNS");
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = kernel("from ..secret import COLUMNS", "columns = COLUMNS");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("unresolved-import"), "{said}");
+    #[cfg(unix)]
+    {
+        let link = inside.join("linked.py");
+        std::os::unix::fs::symlink(folder.path().join("secret.py"), link).expect("links can be made");
+        let (code, said) = kernel("from .linked import COLUMNS", "columns = COLUMNS");
+        assert_eq!(code, Some(1), "{said}");
+    }
+    let (code, said) = kernel("", "scale = nl.shared_constant(\"/etc/hostname\")");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("lies outside"), "{said}");
+}
+
+/// What a kernel is asked to do is bounded: each bound is a message and has a name to change it.
+#[test]
+fn limits_are_messages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = |lines: &str, limit: &[&str]| {
+        std::fs::write(
+            folder.path().join("kernel.nk"),
+            format!("{HEAD}    {lines}\n{TAIL}"),
+        )
+        .expect("the folder is writable");
+        let output = nk(folder.path(), &[&["check", "kernel.nk"], limit].concat());
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    for (lines, limit, code, exit) in [
+        ("pass", "source-bytes=10", "at most 10 are read", 2),
+        ("pass", "instructions=1", "too-many-instructions", 1),
+        ("[i for i in range(100)]", "list-items=10", "at most 10", 1),
+        (
+            "scale = np.ones((8, 8))",
+            "array-elements=10",
+            "numpy-array-too-large",
+            1,
+        ),
+        ("for i in range(100): pass", "steps=50", "too-many-steps", 1),
+        (
+            "n = 0\n    while n < 100: n += 1",
+            "iterations=50",
+            "endless-loop",
+            1,
+        ),
+    ] {
+        let (status, text) = said(lines, &["--limit", limit]);
+        assert_eq!(status, Some(exit), "{limit}: {text}");
+        assert!(text.contains(code), "{limit}: {text}");
+        let (status, text) = said(lines, &[]);
+        assert_eq!(status, Some(0), "{lines}: {text}");
+    }
+    let (status, text) = said("pass", &["--timeout", "0"]);
+    assert_eq!(status, Some(1));
+    assert!(text.contains("error[timeout]"), "{text}");
+}
