@@ -191,6 +191,21 @@ fn pages_say_what_an_instruction_takes() {
     }
 }
 
+/// The book in the repository is what the command prints today.
+#[test]
+fn the_book_is_current() {
+    let printed = product(&["isa", "--all"]);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../grammar/instructions.txt");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
+        std::fs::write(&path, &printed).expect("the folder is writable");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        printed == written,
+        "write it again: nk isa --all > grammar/instructions.txt"
+    );
+}
+
 #[test]
 fn an_unknown_name_is_a_mistake_of_usage() {
     let output = nk(&["isa", "nc_matmull"]);

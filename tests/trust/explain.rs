@@ -1,6 +1,7 @@
 //! `nk explain` knows every code that the sources can report, and its examples do what they say.
 
 use crate::work::{nk, root, said_about};
+use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::explain::{Entry, Example, Examples, Form, HEAD, TAIL, entries};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -107,32 +108,52 @@ fn folder_of_files() -> tempfile::TempDir {
     folder
 }
 
-/// The codes that an example leads to, and all that is said.
-fn outcome(entry: &Entry, example: &Example) -> (Vec<String>, String) {
+/// The codes that an example leads to, those of errors first, and all that is said.
+struct Said {
+    errors: Vec<String>,
+    warnings: Vec<String>,
+    text: String,
+}
+
+fn said(entry: &Entry, example: &Example) -> Said {
     if example.form == Form::Command {
-        let folder = folder_of_files();
-        let words: Vec<&str> = example.text.split_whitespace().skip(1).collect();
-        let output = nk(folder.path(), &words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_ne!(output.status.code(), Some(101), "{}: {said}", entry.code);
-        let code = |line: &str| {
-            let (severity, rest) = line.split_once('[')?;
-            let is_message = severity == "error" || severity == "warning";
-            is_message.then(|| rest.split(']').next().unwrap_or("").to_string())
-        };
-        let mut codes: Vec<String> = said.lines().filter_map(code).collect();
-        if output.status.code() != Some(0) && codes.is_empty() {
-            codes.push("no message".to_string());
-        }
-        return (codes, said);
+        return said_by_command(entry, example);
     }
     let folder = tempfile::tempdir().expect("a folder for the file");
     let ending = if example.form == Form::Ir { "nir" } else { "nk" };
     let path = folder.path().join(format!("kernel.{ending}"));
-    std::fs::write(&path, example.file().expect("an example that is no command"))
-        .expect("the folder is writable");
+    let file = example.file().expect("an example that is no command");
+    std::fs::write(&path, file).expect("the folder is writable");
     let (said, text) = said_about(&path, "kernel");
-    (said.iter().map(|it| it.code.to_string()).collect(), text)
+    let (errors, warnings): (Vec<_>, Vec<_>) = said.into_iter().partition(|it| it.is_error());
+    let codes = |list: Vec<Diagnostic>| list.iter().map(|it| it.code.to_string()).collect();
+    Said {
+        errors: codes(errors),
+        warnings: codes(warnings),
+        text,
+    }
+}
+
+fn said_by_command(entry: &Entry, example: &Example) -> Said {
+    let folder = folder_of_files();
+    let words: Vec<&str> = example.text.split_whitespace().skip(1).collect();
+    let output = nk(folder.path(), &words);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_ne!(output.status.code(), Some(101), "{}: {text}", entry.code);
+    let codes = |severity: &str| -> Vec<String> {
+        let code = |line: &str| Some(line.strip_prefix(severity)?.split_once(']')?.0.to_string());
+        text.lines().filter_map(code).collect()
+    };
+    let mut said = Said {
+        errors: codes("error["),
+        warnings: codes("warning["),
+        text: String::new(),
+    };
+    if output.status.code() != Some(0) && said.errors.is_empty() {
+        said.errors.push("no message".to_string());
+    }
+    said.text = text;
+    said
 }
 
 #[test]
@@ -142,19 +163,25 @@ fn bad_examples_give_their_code_and_good_ones_give_none() {
         let Examples::Pair { bad, good } = &entry.examples else {
             continue;
         };
-        let (codes, text) = outcome(entry, bad);
-        if codes.is_empty() || codes.iter().any(|it| it != entry.code) {
+        let found = said(entry, bad);
+        let has_code = found
+            .errors
+            .iter()
+            .chain(&found.warnings)
+            .any(|it| it == entry.code);
+        if !has_code || found.errors.iter().any(|it| it != entry.code) {
             wrong.push(format!(
-                "the bad example of {} gives {codes:?}\n{text}",
-                entry.code
+                "the bad example of {} gives {:?}\n{}",
+                entry.code, found.errors, found.text
             ));
         }
-        let (codes, text) = outcome(entry, good);
-        // A file that is only parsed has arguments that nobody gave.
-        if codes.iter().any(|it| it != "missing-argument") {
+        let found = said(entry, good);
+        // A file that is only parsed has arguments that nobody gave; a short example leaves things unused.
+        let is_clean = found.errors.iter().all(|it| it == "missing-argument");
+        if !is_clean || found.warnings.iter().any(|it| it == entry.code) {
             wrong.push(format!(
-                "the good example of {} gives {codes:?}\n{text}",
-                entry.code
+                "the good example of {} gives {:?}\n{}",
+                entry.code, found.errors, found.text
             ));
         }
     }

@@ -72,6 +72,14 @@ pub fn list() -> String {
     text
 }
 
+/// The whole manual: the list, and the page of every instruction that the chip has.
+pub fn book() -> String {
+    let rule = "-".repeat(80);
+    let pages = ROWS.iter().filter_map(|row| page(row.name).ok());
+    let pages: Vec<String> = pages.map(|it| format!("{rule}\n{it}")).collect();
+    format!("{}\n{}", list(), pages.join("\n"))
+}
+
 /// The page of an instruction; or the nearest name, when there is none of this one.
 pub fn page(name: &str) -> Result<String, Option<&'static str>> {
     if let Some(op) = Op::from_name(name) {

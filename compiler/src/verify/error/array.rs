@@ -221,5 +221,11 @@ fn tile_too_large(about: &About, axis: Axis, size: u64, limit: u64) -> Words {
         format!("{size} {dimension}"),
     )
     .rule(rule)
-    .help(format!("split the {name} operand into tiles of {limit} {pieces}"))
+    .help(match (op, name, axis) {
+        ("nc_matmul", "stationary", Axis::Elements) => format!(
+            "split the stationary operand into tiles of {limit} columns; the wider operand is the moving one, which comes last: \
+             nc_matmul(dst, stationary, moving)"
+        ),
+        _ => format!("split the {name} operand into tiles of {limit} {pieces}"),
+    })
 }

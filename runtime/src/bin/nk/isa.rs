@@ -12,6 +12,9 @@ pub struct IsaArgs {
     /// The instruction to describe; all of them are listed without it.
     #[arg(value_name = "OP")]
     pub op: Option<String>,
+    /// The whole manual: the list, and the page of every instruction that the chip has.
+    #[arg(long, conflicts_with = "op")]
+    all: bool,
 }
 
 pub fn isa(args: &IsaArgs, console: Console) -> Exit {
@@ -31,6 +34,7 @@ pub fn isa(args: &IsaArgs, console: Console) -> Exit {
         return Exit::Usage;
     }
     let text = match (console.format, wanted) {
+        (Format::Text, None) if args.all => manual::book(),
         (Format::Text, None) => manual::list(),
         (Format::Text, Some(name)) => manual::page(name).unwrap_or_default(),
         (Format::Json, wanted) => {
