@@ -76,7 +76,7 @@ use crate::ast::Function;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::host::HostState;
 use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
-use crate::limits::limits;
+use crate::limits::{self, limits};
 use crate::source::{Sources, Span};
 use crate::target::Target;
 use error::Result;
@@ -260,7 +260,7 @@ impl<'a> Evaluator<'a> {
     /// names them all.
     fn goes_on_after(&mut self, error: &Error) -> bool {
         let goes_on =
-            matches!(error.mistake, Mistake::NewerOnly { .. }) && self.import_errors.len() < LIMITS.errors;
+            matches!(error.mistake, Mistake::NewerOnly { .. }) && self.import_errors.len() < limits::ERRORS;
         if goes_on {
             let report = error.report();
             if !self.import_errors.contains(&report) {
