@@ -40,6 +40,7 @@ mod tensor;
 mod split;
 mod layout;
 mod bind;
+mod newer;
 mod compute;
 mod restrict;
 mod functional;

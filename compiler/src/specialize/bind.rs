@@ -9,7 +9,7 @@ use super::eval::{CallArgs, with_article};
 use super::mask::Extent;
 use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
-use super::{Evaluator, Warning, library};
+use super::{Evaluator, Warning, library, newer};
 use crate::dtype::Dtype;
 use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
@@ -38,7 +38,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> Result<Value> {
         let row = op.row();
-        refuse_newer(extra, span)?;
+        newer::refuse_newer(extra, span)?;
         let mut bound = [Arg::Absent; MAX_ARGS];
         for (idx, operand) in row.operands.iter().enumerate() {
             bound[idx] = match (&given[idx], operand.default) {
@@ -270,7 +270,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> Result<()> {
         for (name, value) in extra {
-            match (&**name, &named_mode(name, value)) {
+            match (&**name, &newer::named_mode(name, value)) {
                 ("name", Value::Str(_) | Value::None) => {}
                 ("dtype", _) => {
                     let dtype = self.dtype_of(value, span)?;
@@ -461,39 +461,6 @@ impl Evaluator<'_> {
             },
         }
     }
-}
-
-/// The value of a keyword; some libraries spell a mode by its number.
-fn named_mode(name: &str, value: &Value) -> Value {
-    library::member_of_number(name, value).unwrap_or_else(|| value.clone())
-}
-
-/// Refuses keywords that ask for what only newer NeuronCores have.
-pub fn refuse_newer(extra: &[(Rc<str>, Value)], span: Span) -> Result<()> {
-    for (name, value) in extra {
-        let (what, since, help) = match (&**name, named_mode(name, value)) {
-            ("priority" | "dst_idx" | "perf_mode", Value::None) => continue,
-            ("dst_idx", _) => (
-                "`dst_idx`",
-                "NeuronCore-v3",
-                "find the positions with nc_find_index8 before replacing",
-            ),
-            ("priority", _) => ("`priority`", "NeuronCore-v4", "drop it"),
-            ("dge_mode", Value::Member(it)) if it.name == "hwdge" => (
-                "`dge_mode.hwdge`",
-                "NeuronCore-v3",
-                "use dge_mode.none, or drop it",
-            ),
-            ("perf_mode", Value::Member(it)) if it.kind == "matmul_perf_mode" && it.name == "none" => {
-                continue;
-            }
-            ("perf_mode", _) => ("`perf_mode`", "NeuronCore-v3", "drop it"),
-            _ => continue,
-        };
-        let (what, help) = (what.to_string(), help.to_string());
-        return Err(Error::new(Mistake::NewerOnly { what, since, help }, span));
-    }
-    Ok(())
 }
 
 /// Whether two views of one buffer may share an element: their bounding boxes meet.

@@ -5,12 +5,13 @@
 //! this but the `(P, 1)` tile; older kernels rely on it.
 
 use super::error::{Error, Mistake, Result};
+use super::index::tensor_value;
 use super::mask::Extent;
-use super::value::{Region, Tensor};
+use super::value::{Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
 use crate::ir::{Dim, View};
-use crate::isa::{Arg, DtypeSet, Op};
+use crate::isa::{Arg, DtypeSet, MAX_ARGS, Op};
 use crate::source::Span;
 
 /// The shape that two shapes broadcast to.
@@ -35,6 +36,24 @@ impl Evaluator<'_> {
         let across = shape[0] != tile.view.dims()[0].count;
         self.warn(Warning::Broadcast { across }, span);
         self.repeated(tile, shape, span)
+    }
+
+    /// Repeats the operand of tensor_tensor that has one element where the other has several.
+    pub fn repeat_column(&mut self, given: &mut [Option<Value>; MAX_ARGS], span: Span) -> Result<()> {
+        let (Some(Value::Tensor(first)), Some(Value::Tensor(second))) = (&given[1], &given[2]) else {
+            return Ok(());
+        };
+        if first.view.partitions() != second.view.partitions() {
+            return Ok(());
+        }
+        let (at, column, whole) = match [first, second].map(|it| it.view.free_count() == 1) {
+            [true, false] => (1, first.clone(), second.clone()),
+            [false, true] => (2, second.clone(), first.clone()),
+            [true, true] | [false, false] => return Ok(()),
+        };
+        let shape: Vec<u32> = whole.shape().collect();
+        given[at] = Some(tensor_value(self.broadcast(&column, &shape, span)?));
+        Ok(())
     }
 
     /// A tile with the elements of another, repeated to a shape.

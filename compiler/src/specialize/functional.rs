@@ -152,7 +152,7 @@ impl Evaluator<'_> {
         let mut args = args;
         args.positional.insert(0, Value::None);
         let (mut given, extra) = super::bind::bind_operands(op.row(), args)?;
-        super::bind::refuse_newer(&extra, span)?;
+        super::newer::refuse_newer(&extra, span)?;
         for (value, operand) in given.iter().zip(op.row().operands).skip(1) {
             if value.is_none() && operand.default.is_none() {
                 let (function, name) = (format!("nisa.{}", op.name()), operand.name.into());
@@ -202,24 +202,6 @@ impl Evaluator<'_> {
             }
             _ => Ok(tensor_value(dst)),
         }
-    }
-
-    /// Repeats the operand of tensor_tensor that has one element where the other has several.
-    fn repeat_column(&mut self, given: &mut [Option<Value>; MAX_ARGS], span: Span) -> Result<()> {
-        let (Some(Value::Tensor(first)), Some(Value::Tensor(second))) = (&given[1], &given[2]) else {
-            return Ok(());
-        };
-        if first.view.partitions() != second.view.partitions() {
-            return Ok(());
-        }
-        let (at, column, whole) = match [first, second].map(|it| it.view.free_count() == 1) {
-            [true, false] => (1, first.clone(), second.clone()),
-            [false, true] => (2, second.clone(), first.clone()),
-            [true, true] | [false, false] => return Ok(()),
-        };
-        let shape: Vec<u32> = whole.shape().collect();
-        given[at] = Some(tensor_value(self.broadcast(&column, &shape, span)?));
-        Ok(())
     }
 
     /// Copies one of two operands out of PSUM where an instruction cannot read both there.
