@@ -477,7 +477,7 @@ pub const EXCHANGES: &[(Exchange, &str)] = &[
     (Exchange::AllToAll, "all_to_all"),
     (Exchange::Permute, "permute"),
     (Exchange::PermuteReduce, "permute_reduce"),
-    (Exchange::Barrier, "barrier"),
+    (Exchange::Barrier, "core_barrier"),
 ];
 
 impl Exchange {

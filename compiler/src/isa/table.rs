@@ -795,6 +795,6 @@ isa! {
         basis: Basis::Derived,
         doc: "What the functions of nki.collectives become: the ranks of each group exchange a tensor, by the collective \
               cores of the chips, while the engines go on. Reductions run in f32, by ascending position in the group. \
-              `kind=barrier` is nisa.core_barrier of the two cores of a chip.",
+              `kind=core_barrier` is nisa.core_barrier of the two cores of a chip.",
     }
 }

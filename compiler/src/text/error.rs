@@ -4,6 +4,7 @@ use super::order::Blocked;
 use super::window::Misfit;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::dtype::newer_generation;
+use crate::ir::MAX_DIMS;
 use crate::source::Span;
 
 /// A mistake in IR text and where it is.
@@ -215,7 +216,7 @@ impl Report for Error {
                 .help(view_help(*misfit)),
             Mistake::Rank { rank } => Diagnostic::error(
                 "too-many-dimensions",
-                format!("a buffer has {rank} dimensions; the most is 6"),
+                format!("a buffer has {rank} dimensions; the most is {MAX_DIMS}"),
             )
             .at(span, "this shape"),
             Mistake::NoPartitions => {
@@ -366,7 +367,7 @@ fn view_message(misfit: Misfit) -> String {
         Misfit::Dtype => {
             "the buffer's last dimension is no whole number of elements of this dtype".to_owned()
         }
-        Misfit::Rank => "a view has more than 6 pairs of count and step".to_owned(),
+        Misfit::Rank => format!("a view has more than {MAX_DIMS} pairs of count and step"),
         Misfit::Size => "a count, step or partition of this view does not fit".to_owned(),
     }
 }
