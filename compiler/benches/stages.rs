@@ -146,6 +146,13 @@ fn stages(criterion: &mut Criterion) {
     group.bench_function("check", |it| {
         it.iter(|| black_box(check::check(&program, &placement)))
     });
+    group.bench_function("place and all memory checks", |it| {
+        it.iter(|| {
+            let placement = place::place(&program, target).expect("the kernel of the benchmark fits");
+            let wrong = place::verify_placement(&program, &placement, target);
+            black_box((wrong, check::check(&program, &placement)))
+        })
+    });
     group.bench_function("schedule", |it| {
         it.iter(|| black_box(schedule::schedule(&program, &placement)))
     });

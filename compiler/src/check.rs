@@ -8,10 +8,15 @@
 mod bits;
 mod error;
 mod first_read;
+mod groups;
+mod ranges;
+mod reach;
+mod stores;
 mod written;
 
 pub use error::{Error, Holds, Missing, Site, Tensor};
 pub use first_read::read_before_written;
+pub use reach::Reach;
 pub use written::Gap;
 pub(crate) use written::{Extent, Written};
 
@@ -23,8 +28,12 @@ use crate::ir::{
 use crate::isa::{Access, Accumulate, Arg, Op};
 use crate::source::Span;
 use crate::text::print_view;
+use groups::Groups;
+use ranges::element_ranges;
+use reach::explained;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use stores::Stores;
 use written::Window;
 
 /// What a correct program's data flow says.
@@ -52,6 +61,8 @@ pub struct Unwritten {
     pub result: BufferId,
     /// At least one, ascending.
     pub gaps: Vec<Gap>,
+    /// Some of its writes go where only a run knows, and reach no more even at their best.
+    pub by_dynamic: bool,
 }
 
 /// How much of its results a program must write.
@@ -93,22 +104,32 @@ pub fn check_as(
     }
     let unwritten = flow.unwritten_results();
     if results == Results::Whole {
-        let errors = unwritten.iter().map(|it| not_written(program, it));
-        flow.errors.extend(errors);
+        let errors = unwritten.iter().map(|it| (not_written(program, it), None));
+        flow.found.extend(errors);
     }
     let Flow {
-        errors,
+        found,
         first_writes,
         first_touch,
         foreign,
+        stores,
+        groups,
         ..
     } = flow;
+    let found = found.into_iter().map(|(error, at)| match at {
+        Some((inst, view)) => explained(program, error, inst, view),
+        None => error,
+    });
+    let (errors, mut warnings): (Vec<Error>, Vec<Error>) = found.partition(Error::is_wrong);
+    warnings.extend(unused(program, &first_touch));
+    warnings.extend(stores.dead(program));
+    warnings.extend(groups.warnings(program));
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(errors.into_iter().chain(warnings).collect());
     }
     Ok(Checked {
         first_writes,
-        warnings: unused(program, &first_touch),
+        warnings,
         unwritten,
         foreign,
     })
@@ -120,17 +141,15 @@ pub fn not_written(program: &Program, unwritten: &Unwritten) -> Error {
     let size = u64::from(buffer.dtype.size());
     let bytes = |it: &Gap| u64::from(it.end_partition - it.first_partition) * (it.end - it.start);
     let n_bytes: u64 = unwritten.gaps.iter().map(bytes).sum();
-    let first = unwritten
-        .gaps
-        .first()
-        .map_or((0, 0), |it| (it.first_partition, it.start));
     Error::OutputNotWritten {
         tensor: Tensor::new(program, unwritten.result),
         missing: Missing {
             count: n_bytes.div_ceil(size),
             of: buffer.shape.count(),
-            first: index(program, unwritten.result, first.0, first.1),
+            ranges: element_ranges(program, unwritten.result, &unwritten.gaps),
         },
+        by_dynamic: unwritten.by_dynamic,
+        idle: program.idle_loops.clone(),
     }
 }
 
@@ -191,7 +210,10 @@ struct Flow<'a> {
     /// Buffers that other programs may write; empty when there are none.
     is_shared: Vec<bool>,
     foreign: Vec<ForeignRead>,
-    errors: Vec<Error>,
+    stores: Stores,
+    groups: Groups,
+    /// What is wrong, with the instruction and the operand that read too early.
+    found: Vec<(Error, Option<(InstId, ViewId)>)>,
     /// The error for each code, operand and place: unrolled loops repeat mistakes.
     known: FxHashMap<(&'static str, &'static str, Span), usize>,
 }
@@ -212,7 +234,9 @@ impl<'a> Flow<'a> {
             first_writes: FirstWrites::default(),
             is_shared: Vec::new(),
             foreign: Vec::new(),
-            errors: Vec::new(),
+            stores: Stores::new(program),
+            groups: Groups::new(program),
+            found: Vec::new(),
             known: FxHashMap::default(),
         }
     }
@@ -223,14 +247,19 @@ impl<'a> Flow<'a> {
             self.first_touch[self.program[view].buffer.index()].get_or_insert(id);
             let is_matmul_dst = accumulates && access != Access::Read;
             if access != Access::Write && !is_matmul_dst && !self.written.has_view[view.index()] {
-                self.check_read(inst, view);
+                self.check_read(id, inst, view);
+            }
+            if access == Access::Read {
+                self.groups.read(self.program, id, view);
             }
         }
+        self.stores.visit(self.program, id, inst, !self.open.is_empty());
         for (access, view) in inst.views().filter(|it| it.0 != Access::Read) {
             if accumulates {
-                if access == Access::ReadWrite && !self.by_matmul.has_view[view.index()] {
-                    self.accumulate(id, inst, view);
-                }
+                let adds = access == Access::ReadWrite;
+                let begins =
+                    adds && !self.by_matmul.has_view[view.index()] && self.accumulate(id, inst, view);
+                self.groups.matmul(self.program, id, view, adds && !begins);
                 self.by_matmul.insert(self.program, view);
             }
             self.written.insert(self.program, view);
@@ -238,7 +267,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Reports what of a view has no value, once.
-    fn check_read(&mut self, inst: &Inst, id: ViewId) {
+    fn check_read(&mut self, by: InstId, inst: &Inst, id: ViewId) {
         let view = &self.program[id];
         let missing = self.missing(&self.written, view);
         // A dynamic view reads some of what it can reach, so something of that must have been written.
@@ -250,27 +279,30 @@ impl<'a> Flow<'a> {
             by: self.site(inst, id),
             tensor: Tensor::new(self.program, view.buffer),
             missing,
+            reach: Reach::Nothing,
+            later: None,
+            idle: Vec::new(),
         };
         if self.is_shared.get(view.buffer.index()) == Some(&true) {
             self.written.has_view[id.index()] = true;
             self.foreign.push(ForeignRead { view: id, error });
             return;
         }
-        self.report(error);
+        self.report(error, Some((by, id)));
         // What has been reported counts as written, so that it is reported once.
         self.written.insert(self.program, id);
     }
 
     /// Finds the words of a matmul's destination that no matmul has written: an automatic one overwrites them, an explicit
-    /// one must not meet them.
-    fn accumulate(&mut self, id: InstId, inst: &Inst, view_id: ViewId) {
+    /// one must not meet them. Gives whether the matmul begins a sum.
+    fn accumulate(&mut self, id: InstId, inst: &Inst, view_id: ViewId) -> bool {
         let view = &self.program[view_id];
         if inst.args.contains(&Arg::Accumulate(Accumulate::Auto)) {
             let Some(placed) = Footprint::of(self.program, self.placement, view) else {
-                return;
+                return false;
             };
             let Some(window) = window(self.program, view) else {
-                return;
+                return false;
             };
             let (partition, byte) = (
                 placed.first_partition - window.first_partition,
@@ -295,18 +327,19 @@ impl<'a> Flow<'a> {
                     missing: Missing {
                         count: 1,
                         of: 1,
-                        first: Vec::new(),
+                        ranges: String::new(),
                     },
                     holds: Holds::Unknown,
                 };
-                self.report(error);
+                self.report(error, None);
             } else if !ranges.is_empty() {
                 self.first_writes.ranges.push((id, ranges));
+                return true;
             }
-            return;
+            return false;
         }
         let Some(missing) = self.missing(&self.by_matmul, view) else {
-            return;
+            return false;
         };
         let holds = match self.missing(&self.written, view) {
             None => Holds::OtherValues,
@@ -318,7 +351,8 @@ impl<'a> Flow<'a> {
             missing,
             holds,
         };
-        self.report(error);
+        self.report(error, None);
+        false
     }
 
     /// The results of which something is not written.
@@ -339,7 +373,13 @@ impl<'a> Flow<'a> {
                 written.for_each_gap(&window, |gap| gaps.push(gap));
             }
             gaps.sort_by_key(|it| (it.first_partition, it.start));
-            Unwritten { result, gaps }
+            let mut views = self.program.views().iter();
+            let by_dynamic = !gaps.is_empty() && views.any(|it| it.buffer == result && it.dynamic.is_some());
+            Unwritten {
+                result,
+                gaps,
+                by_dynamic,
+            }
         });
         unwritten.filter(|it| !it.gaps.is_empty()).collect()
     }
@@ -352,21 +392,20 @@ impl<'a> Flow<'a> {
         }
         let window = window(self.program, view)?;
         let mut n_bytes = 0;
-        let mut first: Option<Gap> = None;
+        let mut gaps = Vec::new();
         written.for_each_gap(&window, |gap| {
             n_bytes += u64::from(gap.end_partition - gap.first_partition) * (gap.end - gap.start);
-            let at = |it: &Gap| (it.first_partition, it.start);
-            if first.is_none_or(|it| at(&gap) < at(&it)) {
-                first = Some(gap);
-            }
+            gaps.push(gap);
         });
-        let first = first?;
+        if gaps.is_empty() {
+            return None;
+        }
         let size = u64::from(view.dtype.size());
         let n_partitions = u64::from(window.end_partition - window.first_partition);
         Some(Missing {
             count: n_bytes.div_ceil(size),
             of: window.bytes.count() * n_partitions / size,
-            first: index(self.program, view.buffer, first.first_partition, first.start),
+            ranges: element_ranges(self.program, view.buffer, &gaps),
         })
     }
 
@@ -392,19 +431,19 @@ impl<'a> Flow<'a> {
     }
 
     /// Adds an error, or counts it when the same place has made the same mistake in another iteration.
-    fn report(&mut self, mut error: Error) {
+    fn report(&mut self, mut error: Error, at: Option<(InstId, ViewId)>) {
         let code = error.code();
         let place = error.site().and_then(|it| Some((it.operand, it.span?)));
         let Some((operand, span)) = place else {
-            return self.errors.push(error);
+            return self.found.push((error, at));
         };
         let idx = *self
             .known
             .entry((code, operand, span))
-            .or_insert(self.errors.len());
-        match self.errors.get_mut(idx).and_then(Error::site) {
+            .or_insert(self.found.len());
+        match self.found.get_mut(idx).and_then(|it| it.0.site()) {
             Some(site) => site.repeats += 1,
-            None => self.errors.push(error),
+            None => self.found.push((error, at)),
         }
     }
 }
@@ -422,28 +461,6 @@ pub(crate) fn window(program: &Program, view: &View) -> Option<Window> {
         end_partition: first_partition + n_partitions,
         bytes,
     })
-}
-
-/// The index of an element in its tensor.
-fn index(program: &Program, id: BufferId, partition: u32, byte: u64) -> Vec<u64> {
-    let buffer = &program[id];
-    let skip = usize::from(buffer.memory.is_on_chip());
-    let mut rest = byte / u64::from(buffer.dtype.size());
-    let mut index: Vec<u64> = buffer.shape[skip..]
-        .iter()
-        .rev()
-        .map(|&it| {
-            let count = u64::from(it).max(1);
-            let at = rest % count;
-            rest /= count;
-            at
-        })
-        .collect();
-    if skip > 0 {
-        index.push(u64::from(partition));
-    }
-    index.reverse();
-    index
 }
 
 /// The innermost unrolled loop around a place.

@@ -29,6 +29,14 @@ pub struct Label {
     pub primary: bool,
 }
 
+/// Facts in rows. What a row is about has a place, and its line stands first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub title: String,
+    pub header: String,
+    pub rows: Vec<(Option<Span>, String)>,
+}
+
 /// One message to the user: a code, what is wrong with number, unit and limit, where, why, and the edit that helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -39,6 +47,7 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// Hardware rules and other facts.
     pub notes: Vec<String>,
+    pub tables: Vec<Table>,
     /// Changes that help.
     pub helps: Vec<String>,
     /// Changes that are known to the letter.
@@ -66,6 +75,7 @@ impl Diagnostic {
             message,
             labels: Vec::new(),
             notes: Vec::new(),
+            tables: Vec::new(),
             helps: Vec::new(),
             suggestions: Vec::new(),
         }
@@ -93,6 +103,11 @@ impl Diagnostic {
 
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
+        self
+    }
+
+    pub fn table(mut self, table: Table) -> Diagnostic {
+        self.tables.push(table);
         self
     }
 
@@ -162,7 +177,7 @@ impl Diagnostic {
     }
 
     /// The message in codespan-reporting's shape, for a terminal or a string.
-    pub fn to_codespan(&self) -> cs::Diagnostic<crate::source::FileId> {
+    pub fn to_codespan(&self, sources: &Sources) -> cs::Diagnostic<crate::source::FileId> {
         let severity = match self.severity {
             Severity::Error => cs::Severity::Error,
             Severity::Warning => cs::Severity::Warning,
@@ -175,7 +190,10 @@ impl Diagnostic {
             };
             cs::Label::new(style, it.span.file, it.span.range()).with_message(&it.message)
         });
-        let notes = self.notes.iter().map(|it| format!("note: {it}"));
+        let tables = self.tables.iter().map(|it| it.text(sources));
+        let notes = tables
+            .chain(self.notes.iter().cloned())
+            .map(|it| format!("note: {it}"));
         let suggested = self.suggestions.iter().map(|it| &it.help);
         let helps = self.helps.iter().chain(suggested).map(|it| format!("help: {it}"));
         cs::Diagnostic::new(severity)
@@ -186,12 +204,24 @@ impl Diagnostic {
     }
 }
 
+impl Table {
+    /// The table as lines of text.
+    pub(crate) fn text(&self, sources: &Sources) -> String {
+        let mut text = format!("{}\n{:>6} {}", self.title, "line", self.header);
+        for (span, row) in &self.rows {
+            let line = span.map(|it| sources.line_column(it.file, it.start).0.to_string());
+            text.push_str(&format!("\n{:>6} {row}", line.unwrap_or_default()));
+        }
+        text
+    }
+}
+
 /// Renders diagnostics as plain text without colour.
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let config = term::Config::default();
     let mut text = String::new();
     for diagnostic in diagnostics {
-        let piece = term::emit_into_string(&config, sources, &diagnostic.to_codespan())
+        let piece = term::emit_into_string(&config, sources, &diagnostic.to_codespan(sources))
             .expect("labels lie inside the files they name");
         text.push_str(&piece);
     }
@@ -203,7 +233,7 @@ pub fn render_ansi(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let config = term::Config::default();
     let mut writer = term::termcolor::Ansi::new(Vec::new());
     for diagnostic in diagnostics {
-        term::emit_to_write_style(&mut writer, &config, sources, &diagnostic.to_codespan())
+        term::emit_to_write_style(&mut writer, &config, sources, &diagnostic.to_codespan(sources))
             .expect("labels lie inside the files they name");
     }
     String::from_utf8_lossy(&writer.into_inner()).into_owned()

@@ -456,6 +456,8 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// In program order.
     pub prints: Vec<Print>,
+    /// Loops of the source that ran zero times: what they would have written is missing.
+    pub idle_loops: Vec<Span>,
 }
 
 impl Program {
@@ -479,6 +481,7 @@ impl Program {
             results: Vec::new(),
             constants: Vec::new(),
             prints: Vec::new(),
+            idle_loops: Vec::new(),
         }
     }
 

@@ -6,11 +6,13 @@
 //! operands that die there. Never moves or splits a buffer.
 
 mod disjoint;
+mod capacity;
 mod error;
 mod in_place;
 mod live;
 mod pack;
 mod space;
+mod sweep;
 mod tenant;
 
 pub use disjoint::verify_placement;
@@ -20,11 +22,13 @@ pub use tenant::RequestFault;
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
+use capacity::{no_room, over_capacity};
 use disjoint::Resident;
 pub use live::{Life, lives};
 use space::{Banks, Granule, QUADRANT, Space, Spot};
 use std::cmp::Reverse;
 use std::ops::Range;
+use sweep::{Failed, Failures, POLICIES, Policy, sweep};
 use tenant::{Tenant, tenants, tile_starts};
 
 /// Addresses in HBM are multiples of this, so that DMA rows start aligned.
@@ -149,29 +153,34 @@ fn spots(
         return Err(collisions);
     }
     let granule = space.granule;
-    let full = |failed: &Failed| {
-        let no_room = no_room(program, memory, tenants, failed, granule, target);
-        vec![Error::NoRoom(Box::new(no_room))]
+    let full = |failed: &[Failed]| {
+        let all = no_room(program, memory, tenants, failed, granule, target).into_iter();
+        all.map(|it| Error::NoRoom(Box::new(it))).collect::<Vec<Error>>()
     };
-    if let Some(failed) = over_capacity(tenants, successions, &space) {
-        return Err(full(&failed));
+    let too_many = over_capacity(tenants, successions, &space);
+    if !too_many.is_empty() {
+        return Err(full(&too_many));
     }
     let empty = space.clone();
     // Requested bytes are kept free for their owners all the time; only `pack` shares them.
     for spot in tenants.iter().filter_map(|it| it.fixed.as_ref()) {
         space.take(spot);
     }
-    let mut failed = None;
     let alone = vec![None; tenants.len()];
     if let Some(seed) = seed
-        && let Ok(spots) = sweep(tenants, &alone, space.clone(), Policy::seeded(seed))
+        && let Ok(spots) = sweep(
+            tenants,
+            &alone,
+            space.clone(),
+            Policy::seeded(seed),
+            Failures::First,
+        )
     {
         return Ok(spots);
     }
     for policy in POLICIES {
-        match sweep(tenants, &alone, space.clone(), *policy) {
-            Ok(spots) => return Ok(spots),
-            Err(it) => failed = Some(it),
+        if let Ok(spots) = sweep(tenants, &alone, space.clone(), *policy, Failures::First) {
+            return Ok(spots);
         }
     }
     for order in orders(tenants) {
@@ -180,13 +189,14 @@ fn spots(
         }
     }
     // Results in the place of their operands come last: they tie two lives together.
+    let mut failed = Vec::new();
     for policy in POLICIES {
-        match sweep(tenants, successions, space.clone(), *policy) {
+        match sweep(tenants, successions, space.clone(), *policy, Failures::All) {
             Ok(spots) => return Ok(spots),
-            Err(it) => failed = Some(it),
+            Err(it) => failed = it,
         }
     }
-    Err(full(&failed.expect("every policy has failed")))
+    Err(full(&failed))
 }
 
 /// The tenants whose places are given.
@@ -201,65 +211,6 @@ fn requested(tenants: &[Tenant]) -> Vec<Resident> {
     tenants.iter().filter_map(resident).collect()
 }
 
-/// Which free bytes a tenant gets.
-#[derive(Clone, Copy, PartialEq)]
-enum Pick {
-    /// The lowest address.
-    Lowest,
-    /// The smallest piece that is large enough.
-    Smallest,
-    /// One of the two, or the highest address, by a seed and the number of the tenant.
-    Seeded(u64),
-}
-
-#[derive(Clone, Copy)]
-struct Policy {
-    pick: Pick,
-    /// For so many instructions freed bytes are given away only when nothing else fits, those freed longest ago first.
-    rest: usize,
-    /// Whether small tenants may start at any legal partition instead of the first.
-    share_columns: bool,
-}
-
-impl Policy {
-    fn seeded(seed: u64) -> Policy {
-        Policy {
-            pick: Pick::Seeded(seed),
-            rest: (mixed(seed, 0) % (2 * REST as u64)) as usize,
-            share_columns: true,
-        }
-    }
-}
-
-/// A number that depends on every bit of both (the finaliser of splitmix64).
-fn mixed(seed: u64, number: u64) -> u64 {
-    let mut word = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
-}
-
-/// Long enough for the transfers of several tiles to be on their way, short enough to keep an emulated memory in caches.
-const REST: usize = 64;
-
-const POLICIES: &[Policy] = &[
-    Policy {
-        pick: Pick::Lowest,
-        rest: REST,
-        share_columns: false,
-    },
-    Policy {
-        pick: Pick::Lowest,
-        rest: REST,
-        share_columns: true,
-    },
-    Policy {
-        pick: Pick::Smallest,
-        rest: 0,
-        share_columns: true,
-    },
-];
-
 /// Tenants by falling size, by size times life, and by life: what is hard to place comes first.
 fn orders(tenants: &[Tenant]) -> [Vec<usize>; 3] {
     let by = |key: fn(&Tenant) -> u64| {
@@ -272,196 +223,6 @@ fn orders(tenants: &[Tenant]) -> [Vec<usize>; 3] {
         by(|it| it.area() * it.life.n_insts() as u64),
         by(|it| it.life.n_insts() as u64),
     ]
-}
-
-/// The first tenant that finds no room, and the most granules that it could have had.
-struct Failed {
-    tenant: usize,
-    largest_fit: u32,
-}
-
-/// Walks through the program once, giving room at births and taking it back some time after deaths.
-fn sweep(
-    tenants: &[Tenant],
-    successions: &[Option<usize>],
-    mut space: Space,
-    policy: Policy,
-) -> Result<Vec<Spot>, Failed> {
-    let mut has_heir = vec![false; tenants.len()];
-    let mut deaths = deaths(tenants).into_iter().peekable();
-    let mut spots: Vec<Spot> = Vec::with_capacity(tenants.len());
-    for (idx, tenant) in tenants.iter().enumerate() {
-        if let Some(spot) = &tenant.fixed {
-            spots.push(spot.clone());
-            continue;
-        }
-        let now = tenant.life.first.index();
-        if let Some(old) = successions[idx] {
-            has_heir[old] = true;
-            spots.push(spots[old].clone());
-            continue;
-        }
-        let mut release_next = |space: &mut Space, rest: usize| {
-            let dead = deaths.next_if(|&it| tenants[it].life.last.index() + rest < now)?;
-            // Requested bytes stay reserved, and those that a result took over live on.
-            if tenants[dead].fixed.is_none() && !has_heir[dead] {
-                space.release(&spots[dead]);
-            }
-            Some(())
-        };
-        while release_next(&mut space, policy.rest).is_some() {}
-        let spot = loop {
-            if let Some(spot) = find(tenant, &space, policy) {
-                break spot;
-            }
-            if release_next(&mut space, 0).is_none() {
-                let fits = tenant
-                    .starts
-                    .iter()
-                    .map(|&it| space.largest_fit(&tenant.quadrants(it)));
-                return Err(Failed {
-                    tenant: idx,
-                    largest_fit: fits.max().unwrap_or(0),
-                });
-            }
-        };
-        space.take(&spot);
-        spots.push(spot);
-    }
-    Ok(spots)
-}
-
-fn find(tenant: &Tenant, space: &Space, policy: Policy) -> Option<Spot> {
-    let n_starts = if policy.share_columns {
-        tenant.starts.len()
-    } else {
-        1
-    };
-    let quadrants = tenant.starts[..n_starts].iter().map(|&it| tenant.quadrants(it));
-    match policy.pick {
-        Pick::Seeded(seed) => {
-            let random = mixed(seed, tenant.buffer.index() as u64 + 1);
-            let mut fits: Vec<Spot> = quadrants
-                .flat_map(|it| {
-                    let lowest = space.first_fit(it.clone(), tenant.granules);
-                    let highest = space.last_fit(it.clone(), tenant.granules);
-                    let smallest = space.best_fit(it, tenant.granules).map(|it| it.1);
-                    [lowest, highest, smallest].into_iter().flatten()
-                })
-                .collect();
-            let n_fits = fits.len() as u64;
-            (n_fits > 0).then(|| fits.swap_remove((random % n_fits) as usize))
-        }
-        Pick::Lowest => {
-            let fits = quadrants.filter_map(|it| space.first_fit(it, tenant.granules));
-            fits.min_by_key(|it| it.granules.start)
-        }
-        Pick::Smallest => {
-            let fits = quadrants.filter_map(|it| space.best_fit(it, tenant.granules));
-            fits.min_by_key(|(len, _)| *len).map(|(_, spot)| spot)
-        }
-    }
-}
-
-/// Tenants by the instruction after which they are dead.
-fn deaths(tenants: &[Tenant]) -> Vec<usize> {
-    let mut deaths: Vec<usize> = (0..tenants.len()).collect();
-    deaths.sort_by_key(|&it| tenants[it].life.last);
-    deaths
-}
-
-/// Granules that tenants living at the same time need in at least one partition, however they are packed.
-#[derive(Clone, Copy, Default)]
-struct Demand {
-    /// Granules times quadrants of all.
-    area: u64,
-    /// Granules of those that leave less than a half of the partitions: they never lie side by side.
-    tall: u64,
-}
-
-impl Demand {
-    fn add(&mut self, tenant: &Tenant) {
-        self.area += tenant.area();
-        if tenant.n_quadrants > 2 {
-            self.tall += u64::from(tenant.granules);
-        }
-    }
-
-    fn remove(&mut self, tenant: &Tenant) {
-        self.area -= tenant.area();
-        if tenant.n_quadrants > 2 {
-            self.tall -= u64::from(tenant.granules);
-        }
-    }
-
-    fn granules(&self) -> u64 {
-        self.area.div_ceil(4).max(self.tall)
-    }
-}
-
-/// The first tenant with which more is live than the memory has.
-fn over_capacity(tenants: &[Tenant], successions: &[Option<usize>], space: &Space) -> Option<Failed> {
-    let mut demand = Demand::default();
-    let mut deaths = deaths(tenants).into_iter().peekable();
-    let mut is_gone = vec![false; tenants.len()];
-    for (idx, tenant) in tenants.iter().enumerate() {
-        while let Some(dead) = deaths.next_if(|&it| tenants[it].life.last < tenant.life.first) {
-            if !is_gone[dead] {
-                demand.remove(&tenants[dead]);
-            }
-        }
-        if let Some(old) = successions[idx] {
-            demand.remove(&tenants[old]);
-            is_gone[old] = true;
-        }
-        let before = demand.granules();
-        demand.add(tenant);
-        if demand.granules() > u64::from(space.granules) {
-            return Some(Failed {
-                tenant: idx,
-                largest_fit: space.granules - before as u32,
-            });
-        }
-    }
-    None
-}
-
-/// What to say about the first tenant that does not fit.
-fn no_room(
-    program: &Program,
-    memory: Memory,
-    tenants: &[Tenant],
-    failed: &Failed,
-    granule: Granule,
-    target: &Target,
-) -> NoRoom {
-    let tensor = &tenants[failed.tenant];
-    let described = |it: &Tenant| LiveTensor {
-        tensor: Tensor::new(program, it.buffer),
-        born: it.life.first.index() + 1,
-        dies: it.life.last.index() + 1,
-    };
-    let others = tenants[..failed.tenant]
-        .iter()
-        .filter(|it| it.life.last >= tensor.life.first);
-    let mut demand = Demand::default();
-    demand.add(tensor);
-    others.clone().for_each(|it| demand.add(it));
-    let mut live: Vec<LiveTensor> = others.map(described).collect();
-    live.sort_by_key(|it| Reverse(it.tensor.bytes));
-    let granule_bytes = u64::from(granule.bytes);
-    NoRoom {
-        memory,
-        capacity: u64::from(match memory {
-            Memory::Psum => target.psum_partition_bytes,
-            _ => target.sbuf_partition_bytes,
-        }),
-        needed: demand.granules() * granule_bytes,
-        tensor: described(tensor),
-        largest_fit: u64::from(failed.largest_fit) * granule_bytes,
-        live,
-        n_insts: program.insts.len(),
-    }
 }
 
 /// The placement with these regions: the most bytes that are live at once follow from them.

@@ -264,7 +264,10 @@ impl<'p> Errors<'p> {
                 op: inst.op,
                 operand: position.map(|it| row.operands[it].name),
             },
-            place: self.place(inst.loc, text::print_inst(self.program, inst)),
+            place: Place {
+                tensor: position.and_then(|it| self.tensor(inst, it)),
+                ..self.place(inst.loc, text::print_inst(self.program, inst))
+            },
             mistake,
         });
     }
@@ -297,7 +300,18 @@ impl<'p> Errors<'p> {
             text,
             more: 0,
             is_loop,
+            tensor: None,
         }
+    }
+
+    /// The tensor of an operand, and where it is allocated.
+    fn tensor(&self, inst: &Inst, position: usize) -> Option<(String, Span)> {
+        let Arg::View(view) = inst.args[position] else {
+            return None;
+        };
+        let buffer = &self.program[self.program[view].buffer];
+        let text = format!("{}: {}{:?}", buffer.name, buffer.dtype.name(), buffer.shape);
+        Some((text, self.program.span(buffer.loc)?))
     }
 }
 

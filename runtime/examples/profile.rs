@@ -8,6 +8,7 @@ use nk_compiler::diagnostic::render;
 use nk_compiler::isa::ENGINES;
 use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
+use nk_runtime::Lookout;
 use nk_runtime::profile::Profile;
 use nk_runtime::session::{Failure, RunOptions, RunOrder, Session, Settings};
 use nk_runtime::tensor::Tolerance;
@@ -42,6 +43,7 @@ fn run(sources: &mut Sources) -> Result<(), Failure> {
         ("b".to_string(), "f32[256,1024]:ones".to_string()),
     ];
     let options = RunOptions {
+        lookout: Lookout::default(),
         order: RunOrder::Program,
         emulator: Emulator::Jit,
         rounding: Rounding::Nearest,

@@ -4,6 +4,7 @@
 
 use crate::access::{IndexSource, Movement};
 use crate::memory::Memory;
+use crate::watch::{Origin, Unset};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{InstId, Program};
@@ -11,7 +12,7 @@ use nk_compiler::source::Span;
 use nk_compiler::text::print_inst;
 
 /// Why a program stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// An index that is not below its bound.
     Index { inst: InstId, index: Index },
@@ -19,6 +20,14 @@ pub enum Fault {
     Endless { number: usize, limit: u64 },
     /// An exchange between ranks that did not come about; the fabric knows why.
     Exchange { inst: InstId },
+    /// A read, at an address that only the run knows, of what nothing has written.
+    Unset {
+        inst: InstId,
+        operand: &'static str,
+        unset: Unset,
+    },
+    /// An instruction made what `--trap` looks for.
+    Trapped(Box<Origin>),
 }
 
 /// An index out of bounds.
@@ -31,35 +40,53 @@ pub struct Index {
 }
 
 /// A fault with what a message needs of its program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FaultReport {
     pub fault: Fault,
+    /// The instruction as IR text, and its name.
     pub text: String,
+    pub op: &'static str,
     pub span: Option<Span>,
+    /// The tensor that it is about, and where that is allocated.
+    pub tensor: String,
+    pub allocated: Option<Span>,
 }
 
 impl Fault {
     pub fn describe(self, program: &Program) -> FaultReport {
-        let (text, span) = match self {
-            Fault::Index { inst, .. } | Fault::Exchange { inst } => (
-                print_inst(program, &program[inst]),
-                program.span(program[inst].loc),
-            ),
-            Fault::Endless { number, .. } => (String::new(), program.span(program.loops[number].loc)),
+        let inst = match &self {
+            Fault::Index { inst, .. } | Fault::Unset { inst, .. } | Fault::Exchange { inst } => Some(*inst),
+            Fault::Trapped(origin) => Some(origin.inst),
+            Fault::Endless { .. } => None,
+        };
+        let span = match (&self, inst) {
+            (_, Some(inst)) => program.span(program[inst].loc),
+            (Fault::Endless { number, .. }, None) => program.span(program.loops[*number].loc),
+            (_, None) => None,
+        };
+        let (tensor, allocated) = match &self {
+            Fault::Unset { unset, .. } => {
+                let buffer = &program[unset.buffer];
+                (buffer.name.to_string(), program.span(buffer.loc))
+            }
+            _ => (String::new(), None),
         };
         FaultReport {
             fault: self,
-            text,
+            text: inst.map_or(String::new(), |it| print_inst(program, &program[it])),
+            op: inst.map_or("", |it| program[it].op.name()),
             span,
+            tensor,
+            allocated,
         }
     }
 }
 
 impl Report for FaultReport {
     fn report(&self) -> Diagnostic {
-        let diagnostic = match self.fault {
+        let diagnostic = match &self.fault {
             Fault::Index { index, .. } => {
-                let Index { value, count, row } = index;
+                let Index { value, count, row } = *index;
                 let of_row = row.map_or(String::new(), |it| format!(" of row {it}"));
                 let message = format!(
                     "the run-time index{of_row} is {value}; it must be from 0 to {}",
@@ -81,11 +108,39 @@ impl Report for FaultReport {
                     .note("the device would hang until the runtime gives up (NRT_TIMEOUT)")
                     .help("make the body change the register that the loop asks")
             }
+            Fault::Unset { operand, unset, .. } => return self.unset(operand, unset),
+            Fault::Trapped(origin) => return origin.report(self.op, &self.text, self.span),
         };
         match self.span {
             Some(span) => diagnostic.at(span, "here"),
             None => diagnostic,
         }
+    }
+}
+
+impl FaultReport {
+    fn unset(&self, operand: &str, unset: &Unset) -> Diagnostic {
+        let (op, tensor) = (self.op, &self.tensor);
+        let Unset { count, of, first, .. } = unset;
+        let message = format!(
+            "{op} reads {count} of {of} elements of {tensor} before anything writes them; the first is {tensor}{first:?}"
+        );
+        let mut diagnostic = Diagnostic::error("uninitialized-read", message);
+        if let Some(span) = self.span {
+            diagnostic = diagnostic.at(span, format!("operand {operand} has no value here"));
+        }
+        if let Some(span) = self.allocated {
+            diagnostic = diagnostic.because(span, format!("{tensor} is allocated here"));
+        }
+        diagnostic
+            .note(format!(
+                "in `{}`; its address is known only at run time, where --sanitize checked it",
+                self.text
+            ))
+            .note("on-chip memory and fresh HBM hold whatever the last kernel left there")
+            .help(format!(
+                "write all of {tensor} first: `memset` it, or bound the index to what was written"
+            ))
     }
 }
 

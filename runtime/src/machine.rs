@@ -16,9 +16,10 @@ use crate::lower;
 use crate::memory::{Layout, Memory, Reservation, Seat, counts};
 use crate::reference::rounding::Rounding;
 use crate::tensor::Tensor;
+use crate::watch::Watch;
 use apart::{Apart, Touches};
 use nk_compiler::ir::{
-    BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, Node, Placement, Program, Region, View,
+    BufferId, Control, FirstWrite, FirstWrites, InstId, Loop, Node, Placement, Program, Region, Role, View,
 };
 use nk_compiler::isa::Memory as Space;
 use nk_compiler::target::Target;
@@ -114,7 +115,8 @@ struct Plain {
 }
 
 impl Machine {
-    /// Makes a core whose on-chip buffers hold bytes that read as NaN or -1, and whose HBM holds zeros.
+    /// Makes a core whose on-chip buffers hold bytes that read as NaN or -1, and so do those in HBM that are written at
+    /// run-time addresses; the rest of HBM holds zeros until it is written.
     ///
     /// The program must be verified, placed and checked; a violation of what those stages prove is a panic.
     pub fn load(
@@ -189,6 +191,9 @@ impl Machine {
         let mut memory = Memory::within(site.reservation, layout, &site.hbm, stage_bytes);
         poison(&mut memory, program, placement, Space::Sbuf);
         poison(&mut memory, program, placement, Space::Psum);
+        if site.is_shared.is_empty() {
+            poison_hbm(&mut memory, program, &buffers);
+        }
         let mut machine = Machine {
             memory,
             counting: counting.collect(),
@@ -227,6 +232,11 @@ impl Machine {
     /// What dynamic accesses of shared tensors have touched, in all runs.
     pub fn touches(&self) -> &[Touch] {
         &self.touches.list
+    }
+
+    /// Where its memories lie.
+    pub fn layout(&self) -> Layout {
+        self.memory.layout
     }
 
     /// What loading the program took.
@@ -280,6 +290,11 @@ impl Machine {
     /// Executes the program, the instructions of each segment in the order given, which must be a legal one: program
     /// order, or any that respects the schedule's semaphores.
     pub fn run(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        self.run_watched(order, None)
+    }
+
+    /// [`Machine::run`] with a look at the memory between instructions.
+    pub fn run_watched(&mut self, order: &[InstId], watch: Option<&mut Watch<'_>>) -> Result<(), Fault> {
         self.path.clear();
         self.registers.fill(0);
         let Machine {
@@ -308,6 +323,7 @@ impl Machine {
             link,
             apart,
             touches,
+            watch,
         };
         match code {
             _ if control.nodes == [Node::Segment(0)] => running.segment(0),
@@ -366,5 +382,18 @@ fn poison(memory: &mut Memory, program: &Program, placement: &Placement, space: 
     for partition in 0..n_partitions {
         let at = memory.layout.offset(space, partition, 0);
         memory.bytes_mut(at, n_bytes).fill(0xff);
+    }
+}
+
+/// Fills what the program makes in HBM and writes at run-time addresses: nothing proves that it writes all of it.
+fn poison_hbm(memory: &mut Memory, program: &Program, buffers: &[Access]) {
+    let mut is_dynamic = vec![false; program.buffers.len()];
+    for view in program.views() {
+        is_dynamic[view.buffer.index()] |= view.dynamic.is_some();
+    }
+    for ((buffer, access), is_dynamic) in program.buffers.iter().zip(buffers).zip(is_dynamic) {
+        if is_dynamic && buffer.memory == Space::Hbm && buffer.role != Role::In {
+            memory.bytes_mut(access.start, buffer.bytes()).fill(0xff);
+        }
     }
 }

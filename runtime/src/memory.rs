@@ -105,7 +105,9 @@ impl Layout {
     /// The layout of one core of several.
     pub fn of_seat(program: &Program, seat: Seat, target: &Target) -> Layout {
         let partitions = u64::from(target.partitions);
-        let row_pitch = padded(u64::from(target.sbuf_partition_bytes) * 4);
+        // Scratch is ours: a kernel that may use less of SBUF needs as much of it as any other.
+        let whole = Target::from_name(target.name).unwrap_or(target);
+        let row_pitch = padded(u64::from(whole.sbuf_partition_bytes) * 4);
         let sbuf_pitch = padded(u64::from(target.sbuf_partition_bytes));
         let psum_pitch = padded(u64::from(target.psum_partition_bytes));
         // The windows of a core lie at the same distances from its first one, whatever the program.

@@ -6,7 +6,6 @@ use crate::Rounding;
 use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
-use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -31,9 +30,31 @@ pub fn run_text(outcome: &Outcome, target: &Target) -> String {
     if let Rounding::Stochastic { seed } = outcome.rounding {
         line(&mut out, "rounding", &format!("stochastic, seed {seed}"));
     }
+    watch_text(&mut out, outcome);
     modelled_text(&mut out, &outcome.modelled, target);
     line(&mut out, "wall", &wall_text(&outcome.wall));
     out
+}
+
+fn watch_text(out: &mut String, outcome: &Outcome) {
+    let traps: Vec<&str> = outcome.lookout.traps.iter().map(|it| it.name()).collect();
+    let (ms, of_ms) = (millis(outcome.wall.watch), millis(outcome.wall.emulate));
+    if !traps.is_empty() {
+        let text = format!(
+            "no instruction makes what is looked for: {}; looking took {ms:.1} of {of_ms:.1} ms",
+            traps.join(", ")
+        );
+        line(out, "trap", &text);
+    }
+    if outcome.lookout.sanitize {
+        let done = outcome.sanitized;
+        let text = format!(
+            "{} reads of {} tensors with run-time addresses checked, {} bytes of shadow, {} lives poisoned; it took \
+             {ms:.1} of {of_ms:.1} ms",
+            done.n_checked, done.n_tensors, done.shadow_bytes, done.n_poisoned
+        );
+        line(out, "sanitize", &text);
+    }
 }
 
 fn line(out: &mut String, what: &str, text: &str) {
@@ -129,9 +150,7 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         "psum peak",
         &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
     );
-    if modelled.spilled != Spilled::default() {
-        line(out, "spilled", &modelled.spilled.to_string());
-    }
+    line(out, "spilled", &modelled.spilled.to_string());
     let overhead = micros(target.timing.program_overhead_ps);
     let total = micros(modelled.total_ps);
     line(
@@ -216,6 +235,14 @@ pub fn run_json(outcome: &Outcome) -> Value {
         "emulate_ms": millis(outcome.wall.emulate),
         "io_ms": millis(outcome.wall.io),
         "check_ms": millis(outcome.wall.check),
+        "watch_ms": millis(outcome.wall.watch),
+        "traps": outcome.lookout.traps.iter().map(|it| it.name()).collect::<Vec<_>>(),
+        "sanitized": outcome.lookout.sanitize.then(|| json!({
+            "tensors": outcome.sanitized.n_tensors,
+            "shadow_bytes": outcome.sanitized.shadow_bytes,
+            "reads_checked": outcome.sanitized.n_checked,
+            "lives_poisoned": outcome.sanitized.n_poisoned,
+        })),
         "seed": outcome.seed,
         "stochastic_rounding": match outcome.rounding {
             Rounding::Nearest => None,

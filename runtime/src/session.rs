@@ -5,10 +5,13 @@
 mod arguments;
 mod check;
 mod files;
+mod leftover;
 mod launch;
 mod modelled;
 mod outside;
 mod ranks;
+mod vacuous;
+mod watching;
 mod run;
 
 pub use arguments::json_args;

@@ -251,6 +251,7 @@ fn options() -> RunOptions {
         order: RunOrder::Program,
         emulator: Emulator::Jit,
         rounding: Rounding::Nearest,
+        lookout: crate::Lookout::default(),
         out: None,
         expectations: Vec::new(),
         tolerance: Tolerance {

@@ -8,5 +8,5 @@ def kernel(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     result = nl.exp(tile)  # error: sbuf-over-capacity
-    nl.store(out, value=nl.add(result, tile))
+    nl.store(out, value=nl.add(result, tile))  # error: sbuf-over-capacity
     return out

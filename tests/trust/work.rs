@@ -4,6 +4,7 @@ use nk_compiler::diagnostic::{Diagnostic, render};
 use nk_compiler::limits;
 use nk_compiler::source::Sources;
 use nk_compiler::target;
+use nk_runtime::Lookout;
 use nk_runtime::session::{RunOptions, RunOrder, Session, Settings};
 use nk_runtime::tensor::Tolerance;
 use nk_runtime::{Emulator, Rounding};
@@ -53,6 +54,7 @@ pub fn settings() -> Settings {
 
 pub fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
     RunOptions {
+        lookout: Lookout::default(),
         order,
         emulator,
         rounding: Rounding::Nearest,

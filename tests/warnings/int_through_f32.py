@@ -16,9 +16,9 @@ def kernel(x):
     nisa.tensor_scalar(dst=b, data=b, op0=nl.left_shift, operand0=1)
     nisa.tensor_copy(dst=b, src=b)
     # Through float32.
-    nisa.tensor_tensor(dst=b, data1=b, data2=a, op=nl.add, engine=nisa.engine.vector)
-    nisa.tensor_scalar(dst=b, data=b, op0=nl.multiply, operand0=3)
-    nisa.tensor_reduce(dst=sums, op=nl.add, data=b, axis=1)
-    nisa.activation(dst=b, op=nl.copy, data=b)
+    nisa.tensor_tensor(dst=b, data1=b, data2=a, op=nl.add, engine=nisa.engine.vector)  # warning: int-through-fp32
+    nisa.tensor_scalar(dst=b, data=b, op0=nl.multiply, operand0=3)  # warning: int-through-fp32
+    nisa.tensor_reduce(dst=sums, op=nl.add, data=b, axis=1)  # warning: int-through-fp32 # warning: dead-store
+    nisa.activation(dst=b, op=nl.copy, data=b)  # warning: int-through-fp32
     nl.store(out, value=b)
     return out

@@ -10,7 +10,7 @@ def kernel(x):
     for start in range(0, 128, 64):
         tile = nl.load(x[start : start + 64, :])
         # Both iterations are one line, so they are one warning.
-        nisa.activation(dst=tile, op=nl.sin, data=tile)
+        nisa.activation(dst=tile, op=nl.sin, data=tile)  # warning: input-out-of-range
         nisa.activation(dst=tile, op=nl.exp, data=tile)
         nl.store(out[start : start + 64, :], value=tile)
     return out

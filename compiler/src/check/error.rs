@@ -1,5 +1,6 @@
 //! What can be wrong with the data flow of a kernel, and how it is said.
 
+use super::Reach;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::dtype::Dtype;
 use crate::ir::{BufferId, Program, Shape};
@@ -13,9 +14,22 @@ pub enum Error {
         by: Site,
         tensor: Tensor,
         missing: Missing,
+        /// Where the value ends up; only a kernel in which it ends up nowhere is not wrong.
+        reach: Reach,
+        /// The instruction that writes the elements when it is too late, and its place.
+        later: Option<(&'static str, Span)>,
+        /// Loops that ran zero times, when nothing writes the elements at all.
+        idle: Vec<Span>,
     },
     /// A result has elements that nothing writes.
-    OutputNotWritten { tensor: Tensor, missing: Missing },
+    OutputNotWritten {
+        tensor: Tensor,
+        missing: Missing,
+        /// Some writes of it go where only a run knows.
+        by_dynamic: bool,
+        /// Loops that ran zero times.
+        idle: Vec<Span>,
+    },
     /// A matmul adds onto PSUM words that no matmul has written.
     AccumulateUnset {
         by: Site,
@@ -25,6 +39,24 @@ pub enum Error {
     },
     /// A tensor that no instruction touches.
     UnusedTensor { tensor: Tensor },
+    /// A line whose values nothing reads.
+    DeadStore {
+        op: &'static str,
+        tensor: Tensor,
+        span: Span,
+        /// How often it is executed.
+        count: u64,
+        /// The instruction that writes over it, and its place.
+        again: Option<(&'static str, Span)>,
+    },
+    /// A read of PSUM between two matmuls of one sum.
+    OpenGroup {
+        op: &'static str,
+        tensor: Tensor,
+        reads: Span,
+        goes_on: Span,
+        count: u64,
+    },
 }
 
 /// The instruction that a mistake is about.
@@ -49,12 +81,13 @@ pub struct Tensor {
     pub span: Option<Span>,
 }
 
-/// Elements without a value: how many of how many, and the index of the first one in its tensor.
+/// Elements without a value: how many of how many, and their indices in their tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
     pub count: u64,
     pub of: u64,
-    pub first: Vec<u64>,
+    /// As text: `[0:128, 256:512], [127:128, 0:256]`.
+    pub ranges: String,
 }
 
 /// What the words hold that a matmul adds onto.
@@ -92,10 +125,10 @@ impl Missing {
         }
     }
 
-    fn first_of_some(&self, tensor: &Tensor) -> String {
+    fn where_of_some(&self, tensor: &Tensor) -> String {
         match self.count == self.of {
             true => String::new(),
-            false => format!("; the first is {}{:?}", tensor.name, self.first),
+            false => format!(": {}{}", tensor.name, self.ranges),
         }
     }
 }
@@ -105,7 +138,20 @@ impl Error {
     pub(super) fn site(&mut self) -> Option<&mut Site> {
         match self {
             Error::UninitializedRead { by, .. } | Error::AccumulateUnset { by, .. } => Some(by),
-            Error::OutputNotWritten { .. } | Error::UnusedTensor { .. } => None,
+            Error::OutputNotWritten { .. }
+            | Error::UnusedTensor { .. }
+            | Error::DeadStore { .. }
+            | Error::OpenGroup { .. } => None,
+        }
+    }
+
+    /// Whether the kernel is wrong, and not only strange.
+    pub fn is_wrong(&self) -> bool {
+        match self {
+            Error::UninitializedRead { reach, .. } => *reach != Reach::Nothing,
+            Error::OutputNotWritten { by_dynamic, .. } => !by_dynamic,
+            Error::AccumulateUnset { .. } => true,
+            Error::UnusedTensor { .. } | Error::DeadStore { .. } | Error::OpenGroup { .. } => false,
         }
     }
 
@@ -115,6 +161,8 @@ impl Error {
             Error::OutputNotWritten { .. } => "output-not-written",
             Error::AccumulateUnset { .. } => "accumulate-unset",
             Error::UnusedTensor { .. } => "unused-tensor",
+            Error::DeadStore { .. } => "dead-store",
+            Error::OpenGroup { .. } => "psum-group-open",
         }
     }
 }
@@ -122,24 +170,44 @@ impl Error {
 impl Report for Error {
     fn report(&self) -> Diagnostic {
         match self {
-            Error::UninitializedRead { by, tensor, missing } => {
+            Error::UninitializedRead {
+                by,
+                tensor,
+                missing,
+                reach,
+                later,
+                idle,
+            } => {
                 let message = format!(
                     "{} reads {} before anything writes {}{}",
                     by.op,
                     missing.shown(&by.view),
                     if missing.count == missing.of { "it" } else { "them" },
-                    missing.first_of_some(tensor)
+                    missing.where_of_some(tensor)
                 );
                 let label = format!("operand {} has no value here", by.operand);
-                by.labelled(Diagnostic::error(self.code(), message), &label)
-                    .allocated(tensor)
+                let diagnostic = by.labelled(self.diagnostic(message), &label).allocated(tensor);
+                let diagnostic = match later {
+                    Some((op, span)) if Some(*span) != by.span => {
+                        diagnostic.because(*span, format!("this {op} writes it, too late"))
+                    }
+                    Some((op, _)) => diagnostic.note(format!("the {op} itself writes it, too late")),
+                    None => diagnostic.note("nothing writes it later either"),
+                };
+                let diagnostic = idle_loops(diagnostic, idle);
+                reached(diagnostic, reach, by.span)
                     .note("on-chip memory and fresh HBM hold whatever the last kernel left there")
                     .help(format!(
                         "write all of {} first: load it, compute it, or `memset` it",
                         tensor.name
                     ))
             }
-            Error::OutputNotWritten { tensor, missing } => {
+            Error::OutputNotWritten {
+                tensor,
+                missing,
+                by_dynamic,
+                idle,
+            } => {
                 let message = match missing.count == missing.of {
                     true => format!("{} is returned but never written", tensor.name),
                     false => format!(
@@ -147,15 +215,22 @@ impl Report for Error {
                         missing.count,
                         missing.of,
                         tensor.name,
-                        missing.first_of_some(tensor)
+                        missing.where_of_some(tensor)
                     ),
                 };
-                let diagnostic = Diagnostic::error(self.code(), message);
-                match tensor.span {
+                let diagnostic = self.diagnostic(message);
+                let diagnostic = match tensor.span {
                     Some(span) => diagnostic.at(span, tensor.described()),
                     None => diagnostic.note(tensor.described()),
-                }
-                .help("store a tile to every part of the result, the last, shorter tiles included")
+                };
+                let diagnostic = match by_dynamic {
+                    true => diagnostic.note(
+                        "some of its writes go to addresses that only a run knows; even those cannot reach these elements",
+                    ),
+                    false => diagnostic,
+                };
+                idle_loops(diagnostic, idle)
+                    .help("store a tile to every part of the result, the last, shorter tiles included")
             }
             Error::AccumulateUnset {
                 by,
@@ -168,7 +243,7 @@ impl Report for Error {
                     Holds::Nothing => format!(
                         "{} accumulates onto {what}, where no matmul has written since the allocation{}",
                         by.op,
-                        missing.first_of_some(tensor)
+                        missing.where_of_some(tensor)
                     ),
                     Holds::Unknown => format!(
                         "whether {} starts or continues a sum in {what} depends on registers",
@@ -177,7 +252,7 @@ impl Report for Error {
                     Holds::OtherValues => format!(
                         "{} accumulates onto {what}, which another engine has written{}",
                         by.op,
-                        missing.first_of_some(tensor)
+                        missing.where_of_some(tensor)
                     ),
                 };
                 let label = match holds {
@@ -210,7 +285,91 @@ impl Report for Error {
                 }
                 .help("remove the allocation")
             }
+            Error::DeadStore {
+                op,
+                tensor,
+                span,
+                count,
+                again,
+            } => {
+                let name = &tensor.name;
+                let times = match count {
+                    1 => String::new(),
+                    n => format!(", in all {n} executions of this line"),
+                };
+                let message = match again {
+                    Some(_) => {
+                        format!("what {op} writes to {name} is overwritten before anything reads it{times}")
+                    }
+                    None => format!("what {op} writes to {name} is never read{times}"),
+                };
+                let diagnostic = self.diagnostic(message).at(*span, "this work is lost");
+                let diagnostic = match again {
+                    Some((op, other)) if other != span => {
+                        diagnostic.because(*other, format!("{op} writes it again"))
+                    }
+                    _ => diagnostic,
+                };
+                let diagnostic = match tensor.span {
+                    Some(it) if it != *span => diagnostic.allocated(tensor),
+                    _ => diagnostic,
+                };
+                diagnostic.help("remove it, or use the value before it is gone")
+            }
+            Error::OpenGroup {
+                op,
+                tensor,
+                reads,
+                goes_on,
+                count,
+            } => {
+                let message = format!("{op} reads {} while matmuls still add to it", tensor.name);
+                let times = match count {
+                    1 => String::new(),
+                    n => format!(", {n} times"),
+                };
+                self.diagnostic(message)
+                    .at(*reads, format!("the sum is not complete here{times}"))
+                    .because(*goes_on, "this matmul adds to what was read")
+                    .allocated(tensor)
+                    .note("between the first and the last matmul of a sum PSUM holds a part of it")
+                    .help("read after the last matmul, or begin another sum with accumulate=False")
+            }
         }
+    }
+}
+
+impl Error {
+    /// An error or a warning with this mistake's code.
+    fn diagnostic(&self, message: String) -> Diagnostic {
+        match self.is_wrong() {
+            true => Diagnostic::error(self.code(), message),
+            false => Diagnostic::warning(self.code(), message),
+        }
+    }
+}
+
+/// So many loops that ran zero times are pointed at.
+const MAX_IDLE: usize = 2;
+
+fn idle_loops(diagnostic: Diagnostic, idle: &[Span]) -> Diagnostic {
+    idle.iter().take(MAX_IDLE).fold(diagnostic, |diagnostic, it| {
+        diagnostic.because(*it, "this loop ran zero times")
+    })
+}
+
+fn reached(diagnostic: Diagnostic, reach: &Reach, by: Option<Span>) -> Diagnostic {
+    match reach {
+        Reach::Hbm {
+            name,
+            span: Some(span),
+        } if Some(*span) != by => diagnostic.because(*span, format!("and it reaches {name} in HBM here")),
+        Reach::Hbm { name, .. } => diagnostic.note(format!("it reaches {name} in HBM")),
+        Reach::Address => diagnostic.note("an address is computed from it"),
+        Reach::Register => {
+            diagnostic.note("a register is loaded from it, on which the control flow can depend")
+        }
+        Reach::Nothing => diagnostic.note("it ends up nowhere that can be seen, so this is no error"),
     }
 }
 

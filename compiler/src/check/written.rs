@@ -15,6 +15,20 @@ pub struct Window {
     pub bytes: Bytes,
 }
 
+impl Window {
+    /// Whether the two share a byte.
+    pub fn meets(&self, other: &Window) -> bool {
+        let rows = self.first_partition < other.end_partition && other.first_partition < self.end_partition;
+        rows && self.bytes.common(&other.bytes).is_some()
+    }
+
+    /// Whether every byte of the other one is here too. May answer no for patterns with two steps or more.
+    pub fn covers(&self, other: &Window) -> bool {
+        let rows = self.first_partition <= other.first_partition && other.end_partition <= self.end_partition;
+        rows && self.bytes.contains(&other.bytes)
+    }
+}
+
 /// Missing bytes `start..end` in each of the partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {

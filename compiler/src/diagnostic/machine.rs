@@ -19,7 +19,9 @@ impl Diagnostic {
     /// One JSON object on one line, in the shape rustc prints.
     pub fn to_json(&self, sources: &Sources) -> String {
         let spans: Vec<String> = self.labels.iter().map(|it| label_json(it, sources)).collect();
-        let mut children: Vec<String> = self.notes.iter().map(|it| child("note", it, "")).collect();
+        let tables = self.tables.iter().map(|it| child("note", &it.text(sources), ""));
+        let mut children: Vec<String> = tables.collect();
+        children.extend(self.notes.iter().map(|it| child("note", it, "")));
         children.extend(self.helps.iter().map(|it| child("help", it, "")));
         children.extend(self.suggestions.iter().map(|it| suggestion_json(it, sources)));
         let explanation = explain::entry(self.code).map_or("null".to_string(), |it| quote(&it.rule));

@@ -1,13 +1,12 @@
 //! What can be wrong with the room that a kernel asks for, and how it is said.
 
 use super::tenant::RequestFault;
-use crate::diagnostic::{Diagnostic, Report};
+use crate::diagnostic::{Diagnostic, Report, Table};
 use crate::dtype::Dtype;
 use crate::ir::{Buffer, BufferId, LocId, Program, Shape};
 use crate::isa::Memory;
 use crate::source::Span;
 use crate::target::Target;
-use std::fmt::Write;
 
 /// A mistake that keeps a program from being placed.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +77,8 @@ pub struct NoRoom {
     pub largest_fit: u64,
     /// What else lives there, the largest first.
     pub live: Vec<LiveTensor>,
+    /// Further tensors of the same line that do not fit either.
+    pub repeats: u64,
     pub n_insts: usize,
 }
 
@@ -340,16 +341,21 @@ impl NoRoom {
             Diagnostic::error(code, message),
             tensor.span,
             &format!(
-                "{} bytes per partition, and at most {} would fit",
-                tensor.bytes, self.largest_fit
+                "{} bytes per partition; at most {} would fit, which is {}",
+                tensor.bytes,
+                self.largest_fit,
+                self.largest_tensor()
             ),
         );
         for it in self.live.iter().take(MAX_LABELS) {
             let text = format!("{} takes {} bytes per partition", it.tensor.name, it.tensor.bytes);
             diagnostic = because(diagnostic, it.tensor.span, &text);
         }
+        if self.repeats > 0 {
+            diagnostic = diagnostic.note(format!("nor do {} more tensors of this line", self.repeats));
+        }
         diagnostic
-            .note(self.table())
+            .table(self.table())
             .note(match self.memory {
                 Memory::Psum => "PSUM has 8 banks of 2048 bytes in each partition; a tensor of at most 2048 bytes lies in \
                                  one bank, a larger one starts at a bank",
@@ -358,22 +364,34 @@ impl NoRoom {
             .help(self.advice())
     }
 
+    /// The largest tensor of this height and type that would fit, as text.
+    fn largest_tensor(&self) -> String {
+        let tensor = &self.tensor.tensor;
+        let count = self.largest_fit / u64::from(tensor.dtype.size());
+        let partitions = tensor.shape.first().copied().unwrap_or(1);
+        format!("{}[{partitions}, {count}]", tensor.dtype.name())
+    }
+
     /// What lives at that instruction, as a table.
-    fn table(&self) -> String {
-        let mut rows = vec![&self.tensor];
-        rows.extend(self.live.iter().take(MAX_ROWS));
-        let mut text = format!("live there (instructions of {}):", self.n_insts);
-        let _ = write!(text, "\n{:>10}  {:>8}  {:>8}  tensor", "bytes", "born", "dies");
-        for it in rows {
+    fn table(&self) -> Table {
+        let mut shown = vec![&self.tensor];
+        shown.extend(self.live.iter().take(MAX_ROWS));
+        let row = |it: &&LiveTensor| {
             let (bytes, tensor) = (it.tensor.bytes, it.tensor.described());
-            let _ = write!(text, "\n{bytes:>10}  {:>8}  {:>8}  {tensor}", it.born, it.dies);
-        }
+            let text = format!("{bytes:>9}  {:>8}  {:>8}  {tensor}", it.born, it.dies);
+            (it.tensor.span, text)
+        };
+        let mut rows: Vec<(Option<Span>, String)> = shown.iter().map(row).collect();
         let n_more = self.live.len().saturating_sub(MAX_ROWS);
         if n_more > 0 {
             let bytes: u64 = self.live[MAX_ROWS..].iter().map(|it| it.tensor.bytes).sum();
-            let _ = write!(text, "\n{bytes:>10}  {:>8}  {:>8}  {n_more} more", "", "");
+            rows.push((None, format!("{bytes:>9}  {:>8}  {:>8}  {n_more} more", "", "")));
         }
-        text
+        Table {
+            title: format!("live there (instructions of {}):", self.n_insts),
+            header: format!("{:>9}  {:>8}  {:>8}  tensor", "bytes", "born", "dies"),
+            rows,
+        }
     }
 
     /// The one change that frees most.

@@ -25,7 +25,8 @@ impl Life {
 /// A live range for every buffer; `None` for one that nothing touches.
 ///
 /// An argument lives from the first instruction on, a result until the last one. What a loop shares with the rest of the
-/// program lives as long as the loop: the next iteration may want it.
+/// program lives as long as the loop: the next iteration may want it. So does what is addressed at run time, as nobody knows
+/// which iteration reads what an earlier one has written.
 pub fn lives(program: &Program) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; program.buffers.len()];
     for (id, inst) in program.iter() {
@@ -40,11 +41,18 @@ pub fn lives(program: &Program) -> Vec<Option<Life>> {
     let Some(last) = program.insts.len().checked_sub(1) else {
         return lives;
     };
+    let mut is_dynamic = vec![false; program.buffers.len()];
+    if !program.loops.is_empty() {
+        for view in program.views().iter().filter(|it| it.dynamic.is_some()) {
+            is_dynamic[view.buffer.index()] = true;
+        }
+    }
     for it in program.loops.iter().rev().filter(|it| it.first < it.end) {
         let (first, last) = (InstId::new(it.first), InstId::new(it.end - 1));
-        for life in lives.iter_mut().flatten() {
+        for (life, is_dynamic) in lives.iter_mut().zip(&is_dynamic) {
+            let Some(life) = life else { continue };
             let meets = life.first <= last && first <= life.last;
-            if meets && (life.first < first || last < life.last) {
+            if meets && (*is_dynamic || life.first < first || last < life.last) {
                 life.first = life.first.min(first);
                 life.last = life.last.max(last);
             }

@@ -114,7 +114,12 @@ impl Access {
 impl Evaluator<'_> {
     /// The view that a subscript gives; a tile among the keys picks a row for each of its partitions.
     pub fn subscript(&mut self, tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
-        let value = select(tensor, keys, span)?;
+        let value = select(tensor, keys, span).map_err(|mut error| {
+            if let Mistake::OutOfBounds { .. } = error.mistake {
+                error.allocated = self.program.span(self.program[tensor.view.buffer].loc);
+            }
+            error
+        })?;
         let mut tiles = keys.iter().filter_map(|it| match it {
             Key::Rows(tile) => Some(tile),
             _ => None,

@@ -14,6 +14,8 @@ pub type Result<T> = std::result::Result<T, Box<Error>>;
 pub struct Error {
     pub mistake: Mistake,
     pub span: Span,
+    /// Where the tensor is allocated that the mistake is about.
+    pub allocated: Option<Span>,
     pub trace: Vec<TraceEntry>,
 }
 
@@ -240,6 +242,7 @@ impl Error {
         Box::new(Error {
             mistake,
             span,
+            allocated: None,
             trace: Vec::new(),
         })
     }
@@ -285,6 +288,9 @@ impl Report for Error {
         let mut diagnostic = self.mistake.report(self.span);
         // A recursion is the same call many times over: each place is shown once.
         let mut shown = vec![self.span];
+        if let Some(span) = self.allocated.filter(|it| *it != self.span) {
+            diagnostic = diagnostic.because(span, "the tensor is allocated here");
+        }
         for entry in &self.trace {
             if shown.contains(&entry.span) || shown.len() > 8 {
                 continue;

@@ -208,6 +208,9 @@ impl Evaluator<'_> {
             }
             idx += 1;
         }
+        if idx == 0 && !self.program.idle_loops.contains(&iter.span) {
+            self.program.idle_loops.push(iter.span);
+        }
         self.exec_block(orelse, frame)
     }
 

@@ -54,6 +54,8 @@ pub struct Place {
     pub more: u64,
     /// Whether they are iterations of a loop (else calls of a function).
     pub is_loop: bool,
+    /// The operand's tensor, and where it is allocated.
+    pub tensor: Option<(String, Span)>,
 }
 
 macro_rules! groups {
@@ -160,6 +162,11 @@ impl Report for Error {
         match self.place.span {
             Some(span) => diagnostic = diagnostic.at(span, words.label),
             None => diagnostic = diagnostic.note(format!("in `{}`", self.place.text)),
+        }
+        if let Some((tensor, span)) = &self.place.tensor
+            && Some(*span) != self.place.span
+        {
+            diagnostic = diagnostic.because(*span, format!("{tensor} is allocated here"));
         }
         for &caller in &self.place.callers {
             diagnostic = diagnostic.because(caller, "called from here");

@@ -11,6 +11,7 @@ use crate::jit::Callbacks;
 use crate::memory::Memory;
 use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
+use crate::watch::Watch;
 use nk_compiler::ir::{Bound, Control, InstId, Loop, LoopKind, Node, RegisterId};
 use rustc_hash::FxHashMap;
 
@@ -31,7 +32,7 @@ pub fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
 }
 
 /// A run of a program.
-pub struct Running<'a> {
+pub struct Running<'a, 'w> {
     pub memory: &'a mut Memory,
     pub code: &'a Code,
     /// The registers, which the compiled control flow changes too.
@@ -44,9 +45,10 @@ pub struct Running<'a> {
     pub link: &'a Link,
     pub apart: &'a FxHashMap<InstId, Apart>,
     pub touches: &'a mut Touches,
+    pub watch: Option<&'a mut Watch<'w>>,
 }
 
-impl Callbacks for Running<'_> {
+impl Callbacks for Running<'_, '_> {
     fn segment(&mut self, number: usize) -> Result<(), Fault> {
         self.path.push(number as u32);
         let order = std::mem::take(&mut self.orders[number]);
@@ -67,9 +69,28 @@ impl Callbacks for Running<'_> {
     }
 }
 
-impl Running<'_> {
-    /// Executes instructions, those that the machine looks at by themselves.
+impl Running<'_, '_> {
+    /// Executes instructions, one by one when somebody watches.
     fn execute_all(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        let Some(watch) = self.watch.take() else {
+            return self.execute_some(order);
+        };
+        let done = order.iter().try_for_each(|&id| {
+            watch.before(id, self.memory, self.registers())?;
+            self.execute_some(&[id])?;
+            watch.after(id, self.memory, self.registers())
+        });
+        self.watch = Some(watch);
+        done
+    }
+
+    fn registers<'r>(&self) -> &'r [i32] {
+        // SAFETY: as in `execute`.
+        unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) }
+    }
+
+    /// Executes instructions, those that the machine looks at by themselves.
+    fn execute_some(&mut self, order: &[InstId]) -> Result<(), Fault> {
         if self.apart.is_empty() {
             return self.execute(order);
         }
@@ -153,7 +174,7 @@ pub fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(),
     Ok(())
 }
 
-impl Running<'_> {
+impl Running<'_, '_> {
     fn register(&mut self, id: RegisterId) -> &mut i32 {
         // SAFETY: as in `segment`.
         let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };

@@ -4,7 +4,6 @@ use super::{LineTime, Profile, ROW_LIMITS};
 use crate::trace::Event;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit};
-use nk_compiler::spill::Spilled;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -84,9 +83,7 @@ pub fn text(profile: &Profile, program: &Program) -> String {
         100.0 * profile.mbu(),
         profile.target.timing.hbm_core_bytes_per_us / 1000
     );
-    if profile.spilled != Spilled::default() {
-        line!(out, "  spilled     {}", profile.spilled);
-    }
+    line!(out, "  spilled     {}", profile.spilled);
     engines(&mut out, profile);
     dma(&mut out, profile);
     timeline(&mut out, profile, program);

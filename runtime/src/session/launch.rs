@@ -4,9 +4,13 @@
 //! and queues of its own; HBM is one. Gives the values that are in HBM at the end, and every race. A tensor that several
 //! programs share has one address; what a program has for itself lies in a part of HBM that only its core touches.
 
+use super::leftover::common;
 use super::outside::OutOfRange;
-use super::run::{Ran, Values, Wall, clocked, emulation_order, missing_argument, mutated_inputs, prints};
-use super::{Failure, Job, Modelled, RunOptions, Session};
+use super::run::{
+    Ran, Values, Wall, clocked, emulation_order, missing_argument, mutated_inputs, places, prints,
+};
+use super::watching::unwritten_now;
+use super::{Failure, Job, Modelled, RunOptions, RunOrder, Session};
 use crate::fabric::{Fabric, Link};
 use crate::fault::FaultReport;
 use crate::machine::{Site, Touch};
@@ -14,9 +18,10 @@ use crate::memory::{Layout, Memory, Reservation, Seat};
 use crate::tensor::Tensor;
 use crate::time::{Fleet, Timed, time, time_together};
 use crate::trace::Trace;
+use crate::watch::{Manner, Sanitized, Watch, WatchReport};
 use crate::{Execution, Fault, Machine};
 use nk_compiler::Compiled;
-use nk_compiler::check::{Gap, Unwritten, not_written};
+use nk_compiler::check::not_written;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::ir::{InstId, Placement, Program, Region};
 use nk_compiler::isa::Memory as Space;
@@ -61,6 +66,9 @@ struct Done {
     out_of_range: Vec<(InstId, u64)>,
     touches: Vec<Touch>,
     fault: Option<(Fault, FaultReport)>,
+    /// What was looked into between instructions, and results that were left out.
+    watched: WatchReport,
+    unset: Vec<(String, Diagnostic)>,
     /// What loading it took, and what running it.
     loading: Duration,
     running: Duration,
@@ -193,14 +201,23 @@ impl Session {
         if !errors.is_empty() {
             return Err(failed(errors, warnings, printed));
         }
-        if !unwritten.is_empty() {
-            let errors = unwritten
-                .iter()
-                .map(|it| not_written(&first.program, it).report());
-            return Err(failed(errors.collect(), warnings, printed));
+        let reports = unwritten
+            .iter()
+            .map(|it| not_written(&first.program, it).report());
+        let (wrong, strange): (Vec<Diagnostic>, Vec<Diagnostic>) = reports.partition(Diagnostic::is_error);
+        // The compiler has said it already of a program that is alone.
+        if coordinates.len() > 1 {
+            warnings.extend(strange);
+        }
+        if !wrong.is_empty() {
+            return Err(failed(wrong, warnings, printed));
         }
         let (mut modelled, mut outside) = (Modelled::default(), OutOfRange::default());
-        for it in &done {
+        let (mut sanitized, mut unset) = (Sanitized::default(), Vec::new());
+        for it in &mut done {
+            sanitized.add(it.watched.sanitized.unwrap_or_default());
+            wall.watch += it.watched.spent;
+            unset.append(&mut it.unset);
             modelled.join(&it.modelled);
             outside.add(&it.compiled.program, &it.out_of_range);
         }
@@ -211,6 +228,9 @@ impl Session {
             modelled,
             warnings,
             printed,
+            places: places(&first.program),
+            unset,
+            sanitized,
         })
     }
 }
@@ -299,7 +319,15 @@ fn execute(task: Task, core: u32, is_used: bool, chip: Chip<'_>) -> Done {
     }
     let loading = started.elapsed();
     let started = Instant::now();
-    let fault = machine.run(&order).err();
+    let manner = Manner {
+        in_order: options.order == RunOrder::Program,
+        alone: task.is_shared.is_empty(),
+    };
+    let mut watch = (!options.lookout.is_idle()).then(|| {
+        let layout = machine.layout();
+        Watch::new(program, &task.placement, first, layout, &options.lookout, manner)
+    });
+    let fault = machine.run_watched(&order, watch.as_mut()).err();
     let running = started.elapsed();
     task.link.end();
     let mut modelled = Modelled::default();
@@ -311,7 +339,9 @@ fn execute(task: Task, core: u32, is_used: bool, chip: Chip<'_>) -> Done {
         printed: prints(&machine, program),
         out_of_range: machine.out_of_range(),
         touches: machine.touches().to_vec(),
-        fault: fault.map(|it| (it, it.describe(program))),
+        fault: fault.map(|it| (it.clone(), it.describe(program))),
+        watched: watch.as_ref().map(Watch::report).unwrap_or_default(),
+        unset: watch.map_or(Vec::new(), |it| unwritten_now(program, &it)),
         loading,
         running,
         compiled,
@@ -447,40 +477,4 @@ impl SharedHbm {
             mutated: mutated.map(|it| (it.path.clone(), read(it.buffer))).collect(),
         }
     }
-}
-
-/// What two programs of a grid both leave unwritten. They make the same tensors in the same order.
-fn common(before: &[Unwritten], now: &[Unwritten]) -> Vec<Unwritten> {
-    let mut both = Vec::new();
-    for it in now {
-        let Some(other) = before.iter().find(|other| other.result == it.result) else {
-            continue;
-        };
-        let gaps = common_gaps(&it.gaps, &other.gaps);
-        if !gaps.is_empty() {
-            both.push(Unwritten {
-                result: it.result,
-                gaps,
-            });
-        }
-    }
-    both
-}
-
-/// The bytes in gaps of both lists. Results lie in HBM, which has no partitions, so the lists ascend by their bytes.
-fn common_gaps(a: &[Gap], b: &[Gap]) -> Vec<Gap> {
-    let mut gaps = Vec::new();
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    while let (Some(&&first), Some(&&second)) = (a.peek(), b.peek()) {
-        let (start, end) = (first.start.max(second.start), first.end.min(second.end));
-        if start < end {
-            gaps.push(Gap { start, end, ..first });
-        }
-        if first.end < second.end {
-            a.next();
-        } else {
-            b.next();
-        }
-    }
-    gaps
 }

@@ -5,9 +5,9 @@
 
 use super::outside::OutOfRange;
 use super::run::{
-    Ran, Values, Wall, clocked, emulation_order, missing_argument, mutated_inputs, prints, read,
+    Ran, Values, Wall, clocked, emulation_order, missing_argument, mutated_inputs, places, prints, read,
 };
-use super::{Failure, Job, Modelled, RunOptions, Session, arguments};
+use super::{Failure, Job, Modelled, RunOptions, RunOrder, Session, arguments};
 use crate::fabric::{Fabric, Link};
 use crate::machine::Site;
 use crate::memory::{Layout, Reservation, Seat};
@@ -15,6 +15,7 @@ use crate::profile::cores::{Lane, Together};
 use crate::tensor::Tensor;
 use crate::time::{Fleet, Timed, time, time_together};
 use crate::trace::Trace;
+use crate::watch::{Manner, Sanitized, Watch, WatchReport};
 use crate::{Execution, Fault, Machine};
 use nk_compiler::Compiled;
 use nk_compiler::diagnostic::{Diagnostic, Report};
@@ -38,6 +39,7 @@ struct Done {
     path: Vec<u32>,
     out_of_range: Vec<(InstId, u64)>,
     fault: Option<(Fault, Diagnostic)>,
+    watched: WatchReport,
 }
 
 impl Session {
@@ -212,7 +214,10 @@ impl Session {
             return Err(Failure::usage(diagnostic));
         }
         let (mut modelled, mut outside) = (Modelled::default(), OutOfRange::default());
+        let mut sanitized = Sanitized::default();
         for (rank, it) in done.iter().enumerate() {
+            sanitized.add(it.watched.sanitized.unwrap_or_default());
+            wall.watch += it.watched.spent;
             modelled.add(&compiled[rank], &traces[rank], &it.path, rank);
             outside.add(&compiled[rank].program, &it.out_of_range);
         }
@@ -223,6 +228,9 @@ impl Session {
             modelled,
             warnings,
             printed,
+            places: places(&first.program),
+            unset: Vec::new(),
+            sanitized,
         })
     }
 }
@@ -259,7 +267,16 @@ fn execute<'t>(
         machine.write(input.buffer, part.bytes());
     }
     let order = emulation_order(compiled, trace, options.order);
-    let fault = machine.run(&order).err();
+    // Another rank may write what this one reads.
+    let manner = Manner {
+        in_order: options.order == RunOrder::Program,
+        alone: false,
+    };
+    let mut watch = (!options.lookout.is_idle()).then(|| {
+        let layout = machine.layout();
+        Watch::new(program, placement, first, layout, &options.lookout, manner)
+    });
+    let fault = machine.run_watched(&order, watch.as_mut()).err();
     link.end();
     let written = mutated_inputs(program);
     let mutated = compiled.inputs.iter().filter(|it| written.contains(&it.buffer));
@@ -276,6 +293,7 @@ fn execute<'t>(
         printed: prints(&machine, program),
         path: machine.path().to_vec(),
         out_of_range: machine.out_of_range(),
-        fault: fault.map(|it| (it, it.describe(program).report())),
+        fault: fault.map(|it| (it.clone(), it.describe(program).report())),
+        watched: watch.as_ref().map(Watch::report).unwrap_or_default(),
     }
 }

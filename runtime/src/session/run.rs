@@ -1,17 +1,20 @@
 //! Running a job: compile, emulate, model its time, check.
 
 use super::check::{Expectation, NamedCheck, check_file};
+use super::vacuous::{Suspect, vacuous};
+use super::watching::given;
 use super::{Failure, Job, Modelled, Session, arguments};
 use crate::emulate::random_order;
 use crate::tensor::{Tensor, Tolerance};
 use crate::trace::Trace;
+use crate::watch::{Lookout, Sanitized};
 use crate::{Emulator, Machine, Rounding};
 use nk_compiler::Compiled;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::ir::{BufferId, InstId, Print, Program, Role};
 use nk_compiler::isa::Access;
 use nk_compiler::launch::Grid;
-use nk_compiler::source::Sources;
+use nk_compiler::source::{Sources, Span};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -33,6 +36,8 @@ pub struct RunOptions {
     pub emulator: Emulator,
     /// How results become elements of narrower floats. Each program of a grid rounds with random numbers of its own.
     pub rounding: Rounding,
+    /// What is looked into between instructions.
+    pub lookout: Lookout,
     /// Where results are written.
     pub out: Option<PathBuf>,
     pub expectations: Vec<Expectation>,
@@ -59,6 +64,10 @@ pub struct Outcome {
     pub seed: Option<u64>,
     /// How it was rounded.
     pub rounding: Rounding,
+    /// What was looked into between instructions.
+    pub lookout: Lookout,
+    /// What `--sanitize` did, over all programs.
+    pub sanitized: Sanitized,
     pub warnings: Vec<Diagnostic>,
     pub printed: String,
 }
@@ -70,6 +79,8 @@ pub struct Wall {
     pub emulate: Duration,
     pub io: Duration,
     pub check: Duration,
+    /// The part of emulation that `--trap` and `--sanitize` took.
+    pub watch: Duration,
 }
 
 impl Outcome {
@@ -94,11 +105,15 @@ impl Session {
             modelled,
             warnings: more,
             mut printed,
+            places,
+            unset,
+            sanitized,
         } = ran.map_err(|mut it| {
             it.diagnostics.splice(0..0, warnings.iter().cloned());
             it
         })?;
         let mut warnings = warnings;
+        warnings.extend(given(&job.args, &tensors, &options.lookout));
         warnings.extend(more);
         let started = Instant::now();
         let mut checks = Vec::new();
@@ -111,6 +126,18 @@ impl Session {
         for expectation in &options.expectations {
             checks.push(check_file(expectation, &[&results, &mutated], options.tolerance)?);
         }
+        // What was left out has been said; that it reads as NaN is no news. Ranks see their parts only.
+        let suspects = results.iter().zip(&places).filter(|_| job.ranks.is_none());
+        let suspects = suspects.filter(|(it, _)| !unset.iter().any(|unset| unset.0 == it.0));
+        let suspects: Vec<Suspect> = suspects
+            .map(|((name, tensor), span)| Suspect {
+                name,
+                tensor,
+                span: *span,
+            })
+            .collect();
+        warnings.extend(unset.iter().map(|it| it.1.clone()));
+        warnings.extend(vacuous(&tensors, &suspects, &checks));
         wall.check = started.elapsed();
         let results = clocked(&mut wall.io, || save(results, options))?;
         let mutated = clocked(&mut wall.io, || save(mutated, options))?;
@@ -127,6 +154,8 @@ impl Session {
                 RunOrder::Program | RunOrder::Engines => None,
             },
             rounding: options.rounding,
+            lookout: options.lookout.clone(),
+            sanitized,
             warnings,
             printed,
         })
@@ -141,6 +170,17 @@ pub struct Ran {
     pub modelled: Modelled,
     pub warnings: Vec<Diagnostic>,
     pub printed: String,
+    /// Where the results are made.
+    pub places: Vec<Option<Span>>,
+    /// Results that `--sanitize` has seen left out, by name.
+    pub unset: Vec<(String, Diagnostic)>,
+    pub sanitized: Sanitized,
+}
+
+/// The places at which a program's results are made.
+pub fn places(program: &Program) -> Vec<Option<Span>> {
+    let results = program.results.iter();
+    results.map(|it| program.span(program[it.buffer].loc)).collect()
 }
 
 /// Results and written arguments by name.

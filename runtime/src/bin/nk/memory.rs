@@ -4,7 +4,6 @@ use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
-use nk_compiler::spill::Spilled;
 use nk_runtime::draw;
 use nk_runtime::occupancy::{self, Occupancy};
 use nk_runtime::session::{Failure, programs};
@@ -50,9 +49,7 @@ fn show(args: &MemoryArgs, console: Console, sources: &mut Sources) -> Result<()
             let texts: Vec<String> = all.iter().map(|it| occupancy::text(&it.0)).collect();
             console.product(&texts.join("\n"));
             for (occupancy, spilled) in &all {
-                if *spilled != Spilled::default() {
-                    console.product(&format!("\n{}: spilled: {spilled}\n", occupancy.kernel));
-                }
+                console.product(&format!("\n{}: spilled: {spilled}\n", occupancy.kernel));
             }
         }
         Format::Json => {

@@ -7,7 +7,7 @@ use nk_compiler::source::Sources;
 use nk_runtime::report::{run_json, run_text};
 use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
 use nk_runtime::tensor::Tolerance;
-use nk_runtime::{Emulator, Rounding};
+use nk_runtime::{Emulator, Lookout, Rounding, Trap};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -36,12 +36,22 @@ pub struct RunArgs {
     /// Round results to tf32, bf16, f16 and fp8 up or down at random, in proportion to the distance, instead of to nearest.
     #[arg(long, value_name = "SEED")]
     stochastic_rounding: Option<u64>,
+    /// Stop at the first instruction that makes a NaN, an infinity, or a number out of range, and say what it is made from.
+    #[arg(long = "trap", value_name = "nan|inf|range", value_delimiter = ',', value_parser = trap)]
+    traps: Vec<Trap>,
+    /// Check reads at run-time addresses against what has been written, and poison SRAM where it is reused.
+    #[arg(long)]
+    sanitize: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Executor {
     Jit,
     Reference,
+}
+
+fn trap(text: &str) -> Result<Trap, String> {
+    Trap::from_name(text).ok_or_else(|| "write nan, inf or range".to_string())
 }
 
 fn order(text: &str) -> Result<RunOrder, String> {
@@ -77,6 +87,10 @@ fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<E
         rounding: match args.stochastic_rounding {
             None => Rounding::Nearest,
             Some(seed) => Rounding::Stochastic { seed },
+        },
+        lookout: Lookout {
+            traps: args.traps.clone(),
+            sanitize: args.sanitize,
         },
         out: args.out.clone(),
         expectations: expectations

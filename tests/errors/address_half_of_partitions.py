@@ -1,0 +1,16 @@
+# nk: run kernel(x=f32[128,64]:randn(0))
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    one = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf, address=(0, 0))
+    two = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.sbuf, address=(64, 128))  # error: address-overlap
+    nisa.dma_copy(dst=one, src=x)
+    nisa.dma_copy(dst=two, src=x[64:128, :])
+    nisa.tensor_tensor(dst=one[64:128, :], data1=one[64:128, :], data2=two, op=nl.add)
+    nisa.dma_copy(dst=out, src=one)
+    return out

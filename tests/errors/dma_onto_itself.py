@@ -1,0 +1,13 @@
+# nk: run kernel(x=f32[128,64]:randn(0))
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nisa.dma_copy(dst=tile[:, 0:48], src=tile[:, 16:64])  # error: overlapping-operands
+    nl.store(out, value=tile)
+    return out

@@ -1,0 +1,14 @@
+# nk: run kernel(x=f32[128,64]:randn(0))
+# Every second element.
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 32, 2), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[:, :, 0], src=x[:, 0:32])
+    nisa.dma_copy(dst=out, src=tile.reshape((128, 64)))  # error: uninitialized-read
+    return out
