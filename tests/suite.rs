@@ -3,6 +3,8 @@
 //! A new case is a new file; no Rust is added. `# nk:` directives say what to run and what to expect, `# error: CODE` on
 //! a line says what must be reported there.
 
+mod workbench;
+
 use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::ir::{BufferId, InstId};

@@ -27,8 +27,23 @@ pub struct Run {
     pub expects: Vec<Expect>,
     /// IR stages, or `clif` for the code that the JIT makes, that are kept as snapshots.
     pub snapshots: Vec<String>,
+    /// What is left out of the snapshots because it changes without meaning anything.
+    pub redactions: Vec<Redaction>,
     pub span: Span,
 }
+
+/// A kind of fact that a snapshot need not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redaction {
+    /// Where tensors lie.
+    Addresses,
+    /// How many signals a queue waits for.
+    Counts,
+}
+
+/// Redactions by the words of the directive.
+pub const REDACTIONS: &[(Redaction, &str)] =
+    &[(Redaction::Addresses, "addresses"), (Redaction::Counts, "counts")];
 
 /// The check of a run's results against a function of the file.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +74,7 @@ pub enum Error {
 
 const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M] [ranks=N]";
 const USAGE_EXPECT: &str = "# nk: expect FUNCTION [rtol=X] [atol=X]";
+const USAGE_REDACT: &str = "# nk: redact addresses|counts";
 const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule|clif";
 
 impl Report for Error {
@@ -67,7 +83,7 @@ impl Report for Error {
             Error::Unknown { word, span } => {
                 Diagnostic::error("unknown-directive", format!("`{word}` is no directive"))
                     .at(*span, "")
-                    .help("the directives are `run`, `expect` and `snapshot`")
+                    .help("the directives are `run`, `expect`, `snapshot` and `redact`")
             }
             Error::Malformed { usage, span } => {
                 Diagnostic::error("bad-directive", "the directive cannot be read")
@@ -117,6 +133,17 @@ pub fn runs(module: &ast::Module) -> Result<Vec<Run>, Vec<Error>> {
                     span,
                 }),
             },
+            "redact" => match (runs.last_mut(), REDACTIONS.iter().find(|it| it.1 == rest.trim())) {
+                (None, _) => Err(Error::NoRun { word: "redact", span }),
+                (Some(run), Some((redaction, _))) => {
+                    run.redactions.push(*redaction);
+                    Ok(())
+                }
+                (Some(_), None) => Err(Error::Malformed {
+                    usage: USAGE_REDACT,
+                    span,
+                }),
+            },
             _ => Err(Error::Unknown {
                 word: word.to_string(),
                 span,
@@ -156,7 +183,7 @@ fn run(text: &str, span: Span) -> Result<Run, Error> {
         let sizes = rest.strip_prefix("grid=").ok_or_else(wrong)?;
         grid = Grid::parse(sizes).map_err(|_| wrong())?;
     }
-    let (expects, snapshots) = (Vec::new(), Vec::new());
+    let (expects, snapshots, redactions) = (Vec::new(), Vec::new(), Vec::new());
     Ok(Run {
         kernel: kernel.to_string(),
         args,
@@ -164,6 +191,7 @@ fn run(text: &str, span: Span) -> Result<Run, Error> {
         ranks,
         expects,
         snapshots,
+        redactions,
         span,
     })
 }

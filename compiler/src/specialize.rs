@@ -64,14 +64,18 @@ mod normalise;
 mod chance;
 mod collectives;
 mod kernel;
+mod interactive;
+mod tunable;
 
 pub use constant::ArrayLoader;
 pub use error::{Error, Mistake};
 pub use history::Dialect;
+pub use interactive::{Entry, Replayed, Shown, replay};
 pub use kernel::{
-    ArgValue, Evaluated, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize,
+    ArgValue, Evaluated, HostCall, HostValue, Input, Request, Specialized, evaluate, kernel_names, specialize,
 };
 pub use modules::{ImportRequest, Loaded, Loader};
+pub use tunable::{Tunable, parameters, tunables};
 
 use crate::ast::Function;
 use crate::diagnostic::{Diagnostic, Report};
@@ -88,6 +92,17 @@ use scope::Scope;
 use std::rc::Rc;
 use std::sync::Arc;
 use value::{Tensor, Value};
+
+/// The names of `nki.language`, sorted.
+pub fn language_names() -> Vec<&'static str> {
+    let functions = language::NAMES.iter().chain(classic::NAMES).copied();
+    let memories = value::REGIONS.iter().map(|it| it.1);
+    let dtypes = crate::dtype::DTYPES.iter().map(|it| it.2);
+    let mut names: Vec<&'static str> = functions.chain(memories).chain(dtypes).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
 /// Things that are accepted, but that newer NKI or the hardware would have otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

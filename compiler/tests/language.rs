@@ -3,6 +3,7 @@
 
 use nk_compiler::diagnostic::render;
 use nk_compiler::source::Sources;
+use nk_compiler::specialize::HostCall;
 use nk_compiler::{parse, specialize, target};
 use std::path::Path;
 use std::rc::Rc;
@@ -14,7 +15,12 @@ fn run(path: &Path) -> String {
     let (ast, errors) = parse::parse(&sources, file);
     assert!(errors.is_empty(), "{path:?} does not parse: {errors:?}");
     let target = &target::TARGETS[0];
-    match specialize::evaluate(&mut sources, file, &Rc::new(ast), "main", &[], target, &|_| None) {
+    let call = HostCall {
+        function: "main",
+        args: &[],
+        params: &[],
+    };
+    match specialize::evaluate(&mut sources, file, &Rc::new(ast), &call, target, &|_| None) {
         Ok(it) => it.printed,
         Err(diagnostics) => render(&diagnostics, &sources),
     }

@@ -37,6 +37,10 @@ pub mod profile;
 pub mod advice;
 pub mod draw;
 pub mod truth;
+pub mod difference;
+pub mod summary;
+pub mod tune;
+pub mod repl;
 
 pub use fault::{Fault, FaultReport};
 pub use kernels::{LEVELS, Level};

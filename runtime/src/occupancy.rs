@@ -184,6 +184,18 @@ pub fn text(occupancy: &Occupancy) -> String {
     out
 }
 
+/// The picture of one memory in lines.
+pub fn memory_text(occupancy: &Occupancy, memory: Memory) -> String {
+    let mut out = format!(
+        "{} on {}: {} instructions\n",
+        occupancy.kernel, occupancy.target, occupancy.n_insts
+    );
+    for usage in occupancy.memories.iter().filter(|it| it.memory == memory) {
+        usage_text(&mut out, usage, occupancy.n_insts);
+    }
+    out
+}
+
 fn usage_text(out: &mut String, usage: &Usage, n_insts: usize) {
     let name = usage.memory.name().to_uppercase();
     let percent = 100.0 * f64::from(usage.peak) / f64::from(usage.capacity);

@@ -11,7 +11,7 @@ mod text;
 
 pub use diff::{Difference, Side, difference};
 pub use perfetto::perfetto;
-pub use text::{text, to_json};
+pub use text::{text, timeline_text, to_json};
 
 use crate::advice::{Advice, advise};
 use crate::time::time;

@@ -13,6 +13,13 @@ use std::time::Duration;
 
 /// A run in lines.
 pub fn run_text(outcome: &Outcome, target: &Target) -> String {
+    let mut out = outcome_text(outcome, target);
+    line(&mut out, "wall", &wall_text(&outcome.wall));
+    out
+}
+
+/// A run in lines without our own time: the same text whenever it is run.
+pub fn outcome_text(outcome: &Outcome, target: &Target) -> String {
     let mut out = format!("{} on {}\n", outcome.kernel, outcome.target);
     let saved = outcome.results.iter().chain(&outcome.mutated);
     let width = saved.clone().map(|it| it.name.chars().count()).max().unwrap_or(0);
@@ -32,7 +39,6 @@ pub fn run_text(outcome: &Outcome, target: &Target) -> String {
     }
     watch_text(&mut out, outcome);
     modelled_text(&mut out, &outcome.modelled, target);
-    line(&mut out, "wall", &wall_text(&outcome.wall));
     out
 }
 
@@ -185,7 +191,7 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
 }
 
 /// Microseconds with three decimals, without the zeros at the end.
-fn micros(ps: u64) -> String {
+pub fn micros(ps: u64) -> String {
     let text = format!("{:.3}", ps as f64 / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

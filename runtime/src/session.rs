@@ -12,13 +12,15 @@ mod outside;
 mod ranks;
 mod vacuous;
 mod watching;
+mod replay;
 mod run;
 
 pub use arguments::json_args;
 pub use check::{Expectation, NamedCheck};
 pub use files::Settings;
 pub use modelled::Modelled;
-pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
+pub use replay::{Replay, input, tensor_text, tensors};
+pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, prints, programs};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
@@ -38,15 +40,17 @@ use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
 use std::rc::Rc;
 
 /// A file that is open.
+#[derive(Clone)]
 pub struct Session {
     file: FileId,
     kind: Kind,
     settings: Settings,
 }
 
+#[derive(Clone)]
 enum Kind {
     Kernels(Rc<ast::Module>),
-    Text(Box<Parsed>),
+    Text(Rc<Parsed>),
 }
 
 /// A kernel with its arguments, and what its results should be.
@@ -120,7 +124,7 @@ impl Session {
             let parsed = text::parse(sources, file);
             let parsed =
                 parsed.map_err(|errors| Failure::kernel(errors.iter().map(Report::report).collect()))?;
-            Kind::Text(Box::new(parsed))
+            Kind::Text(Rc::new(parsed))
         } else {
             let (module, errors) = parse::parse(sources, file);
             if !errors.is_empty() {
@@ -129,6 +133,19 @@ impl Session {
             Kind::Kernels(Rc::new(module))
         };
         Ok(Session { file, kind, settings })
+    }
+
+    /// The same file under other settings.
+    pub fn with_settings(&self, settings: Settings) -> Session {
+        Session {
+            file: self.file,
+            kind: self.kind.clone(),
+            settings,
+        }
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     pub fn file(&self) -> FileId {

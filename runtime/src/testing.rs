@@ -3,28 +3,35 @@
 //! Takes paths, gives a result for every `# nk: run` and every file that announces errors: values against their
 //! references, faults and diagnostics at the lines that name them, IR against snapshots beside the file. Prints nothing.
 
-use crate::output;
+use crate::clif;
 use crate::report::check_text;
-use crate::session::{Failure, Job, RunOptions, RunOrder, Session, Settings};
-use crate::tensor::Tolerance;
-use crate::{Emulator, Rounding, clif};
+use crate::session::{Failure, Job, RunOptions, Session, Settings};
 use nk_compiler::Compiled;
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
-use nk_compiler::directive;
+use nk_compiler::directive::{self, Run};
 use nk_compiler::lex::expected_diagnostics;
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, PrintOptions};
-use similar::TextDiff;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+mod snapshot;
+
+pub use snapshot::{Pending, diff_text, orphans};
+
+use snapshot::{Store, header, redacted};
 
 /// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     pub name: String,
     pub verdict: Verdict,
+    /// Snapshots that differ from what was found, or are missing.
+    pub pending: Vec<Pending>,
+    /// Whether nothing but snapshots can be wrong.
+    pub is_value_right: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +140,8 @@ pub fn run(
         vec![Case {
             name: shown.clone(),
             verdict,
+            pending: Vec::new(),
+            is_value_right: false,
         }]
     };
     let source = match std::fs::read_to_string(path) {
@@ -155,30 +164,31 @@ pub fn run(
         Ok(it) => it,
         Err(failure) => return whole(Verdict::Failed(render(&failure.diagnostics, &sources))),
     };
-    let stages: Vec<Vec<String>> = session
+    let runs = session
         .module()
         .and_then(|module| directive::runs(module).ok())
-        .map(|runs| runs.into_iter().map(|it| it.snapshots).collect())
         .unwrap_or_default();
     let store = Store::new(path);
     let mut cases = Vec::new();
     let mut used = BTreeSet::new();
     for ((idx, job), name) in jobs.iter().enumerate().zip(names(&shown, &jobs)) {
-        let stages = stages.get(idx).map_or(&[][..], |it| it);
+        let run = runs.get(idx);
         let label = name.rsplit("::").next().unwrap_or(&name).to_string();
+        let stages = run.map_or(&[][..], |it| &it.snapshots);
         used.extend(stages.iter().map(|stage| store.file(&label, stage)));
         if wanted(&name) {
-            let verdict = run_job(
-                &session,
-                &mut sources,
-                job,
-                settings,
-                stages,
-                &store,
-                &label,
-                snapshots,
-            );
-            cases.push(Case { name, verdict });
+            let (text, pending) = match run_job(&session, &mut sources, job, run, &store, &label) {
+                Ok(it) => it,
+                Err(failure) => (render(&failure.diagnostics, &sources), Vec::new()),
+            };
+            let is_value_right = text.is_empty();
+            let (verdict, pending) = settled(text, pending, snapshots);
+            cases.push(Case {
+                name,
+                verdict,
+                pending,
+                is_value_right,
+            });
         }
     }
     if snapshots == Snapshots::Strict {
@@ -186,6 +196,8 @@ pub fn run(
         cases.extend(unused.map(|it| Case {
             name: it.display().to_string(),
             verdict: Verdict::Failed("no directive names this snapshot".to_string()),
+            pending: Vec::new(),
+            is_value_right: false,
         }));
     }
     cases
@@ -238,7 +250,7 @@ fn diagnostics(path: &str, settings: &Settings, sources: &mut Sources) -> Vec<Di
     };
     let mut all = Vec::new();
     for job in jobs {
-        match session.run(sources, &job, &options()) {
+        match session.run(sources, &job, &RunOptions::default()) {
             Ok(outcome) => all.extend(outcome.warnings),
             Err(failure) => all.extend(failure.diagnostics),
         }
@@ -246,65 +258,87 @@ fn diagnostics(path: &str, settings: &Settings, sources: &mut Sources) -> Vec<Di
     all
 }
 
-fn options() -> RunOptions {
-    RunOptions {
-        order: RunOrder::Program,
-        emulator: Emulator::Jit,
-        rounding: Rounding::Nearest,
-        lookout: crate::Lookout::default(),
-        out: None,
-        expectations: Vec::new(),
-        tolerance: Tolerance {
-            rtol: None,
-            atol: None,
-        },
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "one call, of what one test needs")]
+/// Runs a job: what is wrong with its values, and the snapshots that are not as they should be.
 fn run_job(
     session: &Session,
     sources: &mut Sources,
     job: &Job,
-    settings: &Settings,
-    stages: &[String],
+    run: Option<&Run>,
     store: &Store,
     label: &str,
-    snapshots: Snapshots,
-) -> Verdict {
-    let failed =
-        |failure: &Failure, sources: &Sources| Verdict::Failed(render(&failure.diagnostics, sources));
-    let outcome = match session.run(sources, job, &options()) {
-        Ok(it) => it,
-        Err(failure) => return failed(&failure, sources),
+) -> Result<(String, Vec<Pending>), Failure> {
+    let outcome = session.run(sources, job, &RunOptions::default())?;
+    let wrong = outcome.checks.iter().filter(|it| !it.ok());
+    let text: String = wrong.map(|it| check_text(it) + "\n").collect();
+    let Some(run) = run.filter(|it| !it.snapshots.is_empty()) else {
+        return Ok((text, Vec::new()));
     };
-    let mut text = String::new();
-    for check in outcome.checks.iter().filter(|it| !it.ok()) {
-        writeln!(text, "{}", check_text(check)).expect("a string takes any text");
+    let compiled = session.compile(sources, job, &[])?;
+    let head = header(sources.slice(run.span));
+    let found = run.snapshots.iter().map(|name| {
+        let stage = Stage::from_name(name).expect("directives name stages that there are");
+        let ir = stage_text(&compiled, stage, session.settings().target);
+        store.compare(label, name, format!("{head}{}", redacted(&ir, &run.redactions)))
+    });
+    Ok((text, found.flatten().collect()))
+}
+
+/// What becomes of snapshots that are not as they should be.
+fn settled(mut text: String, pending: Vec<Pending>, snapshots: Snapshots) -> (Verdict, Vec<Pending>) {
+    if pending.is_empty() {
+        return (
+            if text.is_empty() {
+                Verdict::Ok
+            } else {
+                Verdict::Failed(text)
+            },
+            pending,
+        );
     }
-    let mut accepted = false;
-    if !stages.is_empty() {
-        let compiled = match session.compile(sources, job, &[]) {
-            Ok(it) => it,
-            Err(failure) => return failed(&failure, sources),
-        };
-        for stage in stages {
-            let found = stage_text(&compiled, stage, settings.target);
-            match store.compare(label, stage, &found, snapshots) {
-                Ok(wrote) => accepted |= wrote,
-                Err(it) => text.push_str(&it),
-            }
+    if snapshots != Snapshots::Accept {
+        pending.iter().for_each(|it| text.push_str(&diff_text(it)));
+        return (Verdict::Failed(text), pending);
+    }
+    for it in &pending {
+        if let Err(error) = it.accept() {
+            text.push_str(&format!("{}: {error}\n", it.path.display()));
         }
     }
-    match (text.is_empty(), accepted) {
-        (false, _) => Verdict::Failed(text),
-        (true, true) => Verdict::Accepted,
-        (true, false) => Verdict::Ok,
+    (
+        if text.is_empty() {
+            Verdict::Accepted
+        } else {
+            Verdict::Failed(text)
+        },
+        Vec::new(),
+    )
+}
+
+/// A stage of a compiled kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Program,
+    Placement,
+    Schedule,
+    Clif,
+}
+
+/// Stages by the names that directives and commands use.
+pub const STAGES: &[(Stage, &str)] = &[
+    (Stage::Program, "program"),
+    (Stage::Placement, "placement"),
+    (Stage::Schedule, "schedule"),
+    (Stage::Clif, "clif"),
+];
+
+impl Stage {
+    pub fn from_name(name: &str) -> Option<Stage> {
+        STAGES.iter().find(|it| it.1 == name).map(|it| it.0)
     }
 }
 
-/// A compiled kernel at a stage: `program`, `placement`, `schedule` or `clif`.
-pub fn stage_text(compiled: &Compiled, stage: &str, target: &'static Target) -> String {
+/// A compiled kernel at a stage.
+pub fn stage_text(compiled: &Compiled, stage: Stage, target: &'static Target) -> String {
     let Compiled {
         program,
         placement,
@@ -313,72 +347,9 @@ pub fn stage_text(compiled: &Compiled, stage: &str, target: &'static Target) -> 
         ..
     } = compiled;
     match stage {
-        "clif" => clif(program, placement, first_writes, target),
-        "program" => text::print(program, None, None, PrintOptions::default()),
-        "placement" => text::print(program, Some(placement), None, PrintOptions::default()),
-        _ => text::print(program, Some(placement), Some(schedule), PrintOptions::default()),
-    }
-}
-
-/// The snapshots of one file, in the folder `snapshots` beside it.
-struct Store {
-    folder: PathBuf,
-    stem: String,
-}
-
-impl Store {
-    fn new(path: &Path) -> Store {
-        let stem = path
-            .file_stem()
-            .map_or(String::new(), |it| it.to_string_lossy().into_owned());
-        Store {
-            folder: path.parent().unwrap_or(Path::new("")).join("snapshots"),
-            stem,
-        }
-    }
-
-    fn file(&self, label: &str, stage: &str) -> PathBuf {
-        // Cranelift's IR has an ending of its own; the other stages are `.nir` text.
-        let ending = if stage == "clif" { "" } else { ".nir" };
-        self.folder.join(format!("{}.{label}.{stage}{ending}", self.stem))
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let prefix = format!("{}.", self.stem);
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut files: Vec<PathBuf> = entries
-            .filter(|it| it.file_name().to_string_lossy().starts_with(&prefix))
-            .map(|it| it.path())
-            .collect();
-        files.sort();
-        files
-    }
-
-    /// Compares a text with its snapshot; writes it when that is asked for, and says so.
-    fn compare(&self, label: &str, stage: &str, found: &str, snapshots: Snapshots) -> Result<bool, String> {
-        let path = self.file(label, stage);
-        let known = std::fs::read_to_string(&path).ok();
-        if known.as_deref() == Some(found) {
-            return Ok(false);
-        }
-        if snapshots == Snapshots::Accept {
-            let written = std::fs::create_dir_all(&self.folder).and_then(|()| output::write(&path, found));
-            return match written {
-                Ok(()) => Ok(true),
-                Err(error) => Err(format!("{}: {error}\n", path.display())),
-            };
-        }
-        let Some(known) = known else {
-            return Err(format!(
-                "{}: there is no such snapshot; `--accept` writes it\n",
-                path.display()
-            ));
-        };
-        let diff = TextDiff::from_lines(known.as_str(), found);
-        let diff = diff
-            .unified_diff()
-            .header(&path.display().to_string(), "found")
-            .to_string();
-        Err(format!("{diff}`--accept` writes what was found\n"))
+        Stage::Clif => clif(program, placement, first_writes, target),
+        Stage::Program => text::print(program, None, None, PrintOptions::default()),
+        Stage::Placement => text::print(program, Some(placement), None, PrintOptions::default()),
+        Stage::Schedule => text::print(program, Some(placement), Some(schedule), PrintOptions::default()),
     }
 }

@@ -11,10 +11,30 @@ const EDGE: usize = 3;
 
 impl fmt::Display for HostArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, MAX_SHOWN)
+    }
+}
+
+/// An array that shows the ends of its axes when it has more elements than a limit.
+struct Shortened<'a>(&'a HostArray, usize);
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, self.1)
+    }
+}
+
+impl HostArray {
+    /// The text of an array, of which one with more than `max_shown` elements shows the ends of its axes.
+    pub fn shortened(&self, max_shown: usize) -> String {
+        Shortened(self, max_shown).to_string()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, max_shown: usize) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("[]");
         }
-        let edge = if self.len() > MAX_SHOWN {
+        let edge = if self.len() > max_shown {
             EDGE
         } else {
             usize::MAX / 2

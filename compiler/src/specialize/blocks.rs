@@ -61,6 +61,11 @@ impl Blocks {
         blocks.chain(self.storage.shape.iter().copied()).collect()
     }
 
+    /// The tiles that were made so far.
+    pub fn tiles(&self) -> Vec<Value> {
+        self.storage.tiles.borrow().iter().flatten().cloned().collect()
+    }
+
     pub fn is_same(&self, other: &Blocks) -> bool {
         Rc::ptr_eq(&self.storage, &other.storage) && self.prefix == other.prefix
     }

@@ -189,6 +189,11 @@ impl Object {
         }
     }
 
+    /// The fields and their values, in the order in which they were made.
+    pub fn fields(&self) -> Vec<(Rc<str>, Value)> {
+        self.fields.try_borrow().map_or(Vec::new(), |it| it.clone())
+    }
+
     /// Equal fields make equal objects of one class.
     pub fn equals(&self, other: &Object) -> bool {
         let same_class = Rc::ptr_eq(&self.class, &other.class);

@@ -231,6 +231,11 @@ pub enum Mistake {
         name: String,
         message: String,
     },
+    /// A value for a constant or parameter that the file does not have.
+    UnknownParam {
+        name: String,
+        suggestion: Option<String>,
+    },
     ResultNotTensor {
         kind: String,
     },
@@ -550,6 +555,16 @@ impl Mistake {
             }
             Mistake::BadArgument { name, message } => {
                 error("bad-argument", &format!("argument `{name}`: {message}")).at(span, "this parameter")
+            }
+            Mistake::UnknownParam { name, suggestion } => {
+                let message = format!("nothing is called `{name}` that could be set");
+                let diagnostic = error("unknown-param", &message).note(
+                    "what can be set are module-level constants and parameters of functions, of this file and of the files it imports",
+                );
+                match suggestion {
+                    Some(it) => diagnostic.help(format!("did you mean `{it}`?")),
+                    None => diagnostic,
+                }
             }
             Mistake::ResultNotTensor { kind } => error(
                 "result-not-a-tensor",

@@ -161,7 +161,10 @@ pub fn specialize(
     let name = name_of(&function).unwrap_or_else(|| "kernel".into());
     let mut this = Evaluator::new(sources, request, &name);
     this.modules.push(ModuleEnv::new(file, ast.clone()));
-    match this.run(&function, request) {
+    let outcome = this
+        .run(&function, request)
+        .and_then(|inputs| this.known_params(&function, request).map(|()| inputs));
+    match outcome {
         Ok(inputs) if this.import_errors.is_empty() => Ok(Specialized {
             shared: this.shared_tensors(),
             program: this.program,
@@ -186,20 +189,27 @@ pub struct Evaluated {
     pub printed: String,
 }
 
+/// A call of a host function.
+pub struct HostCall<'a> {
+    pub function: &'a str,
+    pub args: &'a [(String, HostValue)],
+    /// Values for module-level constants, as source text.
+    pub params: &'a [(String, String)],
+}
+
 /// Runs a host function of a file on arrays: the references that kernels are checked against.
 pub fn evaluate(
     sources: &mut Sources,
     file: FileId,
     ast: &Rc<ast::Module>,
-    function: &str,
-    args: &[(String, HostValue)],
+    call: &HostCall<'_>,
     target: &'static Target,
     loader: &Loader<'_>,
 ) -> std::result::Result<Evaluated, Vec<Diagnostic>> {
     let request = Request {
-        kernel: Some(function),
+        kernel: Some(call.function),
         args: &[],
-        params: &[],
+        params: call.params,
         grid: &[],
         program_id: &[],
         place: Place::default(),
@@ -213,14 +223,16 @@ pub fn evaluate(
     let function = choose(ast, request.kernel, file).map_err(|it| vec![it.report()])?;
     let mut this = Evaluator::new(sources, &request, "host");
     this.modules.push(ModuleEnv::new(file, ast.clone()));
-    let arrays = this.run_host(&function, args).map_err(|it| vec![it.report()])?;
+    let arrays = this
+        .run_host(&function, call.args)
+        .map_err(|it| vec![it.report()])?;
     Ok(Evaluated {
         arrays,
         printed: this.printed,
     })
 }
 
-fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {
+pub fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {
     let top = Span::new(file, 0, 0);
     let all: Vec<&Rc<Function>> = functions(module);
     let names = |list: &[&Rc<Function>]| {
@@ -274,12 +286,14 @@ impl Evaluator<'_> {
                 let function_name = name_of(function).unwrap_or_else(|| "kernel".into());
                 return Err(unexpected(&function_name, &name.as_str().into(), known(), span));
             }
-            let value = self.argument(name, arg, span, &mut inputs)?;
-            keywords.push((name.as_str().into(), value));
+            // A directive gives the usual value of a parameter; what is asked for now is said in `params`.
+            if !request.params.iter().any(|it| it.0 == *name) {
+                let value = self.argument(name, arg, span, &mut inputs)?;
+                keywords.push((name.as_str().into(), value));
+            }
         }
         for (name, text) in request.params {
-            let is_param = known().any(|it| *it == **name);
-            if is_param && !request.args.iter().any(|it| it.0 == *name) {
+            if known().any(|it| *it == **name) {
                 keywords.push((name.as_str().into(), self.literal(text)?));
             }
         }
@@ -304,7 +318,7 @@ impl Evaluator<'_> {
 
     /// The shared tensors that are neither arguments, results nor constants. Names tell apart what took over the id of a
     /// tensor that was taken back.
-    fn shared_tensors(&self) -> Vec<BufferId> {
+    pub fn shared_tensors(&self) -> Vec<BufferId> {
         let is_shared = |(id, name): &&(BufferId, Name)| {
             let buffer = self.program.buffers.get(id.index());
             buffer.is_some_and(|it| it.name == *name && it.role == Role::Local)
@@ -313,7 +327,37 @@ impl Evaluator<'_> {
         self.shared.iter().filter(is_shared).map(|it| it.0).collect()
     }
 
-    fn argument(&mut self, path: &str, arg: &ArgValue, span: Span, inputs: &mut Vec<Input>) -> Result<Value> {
+    /// Whether each value that was given for a constant or parameter has one to go to.
+    fn known_params(&self, function: &Rc<Function>, request: &Request<'_>) -> Result<()> {
+        let of_functions = |it: &ModuleEnv| {
+            let functions = functions(&it.ast).into_iter();
+            let names = functions.flat_map(|it| it.params.iter().map(|it| it.name.name.to_string()));
+            names.collect::<Vec<String>>()
+        };
+        for (name, _) in request.params {
+            let is_known = |it: &ModuleEnv| it.binds(name) || of_functions(it).contains(name);
+            if self.modules.iter().any(is_known) {
+                continue;
+            }
+            let mut known = self.global_names(ModuleId(0));
+            known.extend(self.modules.iter().flat_map(of_functions));
+            let suggestion = closest(name, known.iter().map(String::as_str));
+            let name = name.clone();
+            return Err(Error::new(
+                Mistake::UnknownParam { name, suggestion },
+                function.header,
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn argument(
+        &mut self,
+        path: &str,
+        arg: &ArgValue,
+        span: Span,
+        inputs: &mut Vec<Input>,
+    ) -> Result<Value> {
         match arg {
             ArgValue::Literal(text) => self.literal(text),
             ArgValue::Tuple(items) => {

@@ -66,6 +66,29 @@ impl ModuleEnv {
             globals: FxHashMap::default(),
         }
     }
+
+    /// Whether some statement of the file binds a name.
+    pub fn binds(&self, name: &str) -> bool {
+        self.binders.contains_key(name)
+    }
+
+    /// Whether the file binds every name that a statement does.
+    pub fn binds_all(&self, stmt: &ast::Stmt) -> bool {
+        let mut all = true;
+        statement_bindings(stmt, &mut |name| all &= self.binders.contains_key(name));
+        all
+    }
+
+    /// The names that have values, sorted.
+    pub fn values(&self) -> Vec<(Rc<str>, Value)> {
+        let ready = self.globals.iter().filter_map(|(name, it)| match it {
+            Global::Ready(value) => Some((name.clone(), value.clone())),
+            Global::Running => None,
+        });
+        let mut values: Vec<(Rc<str>, Value)> = ready.collect();
+        values.sort_by(|a, b| a.0.cmp(&b.0));
+        values
+    }
 }
 
 impl Evaluator<'_> {
@@ -139,12 +162,11 @@ impl Evaluator<'_> {
 
     /// The names a module binds, for did-you-mean.
     pub fn global_names(&self, module: ModuleId) -> Vec<String> {
-        let mut names: Vec<String> = self.modules[module.0]
-            .binders
-            .keys()
-            .map(|it| it.to_string())
-            .collect();
+        let env = &self.modules[module.0];
+        let names = env.binders.keys().chain(env.globals.keys());
+        let mut names: Vec<String> = names.map(|it| it.to_string()).collect();
         names.sort_unstable();
+        names.dedup();
         names
     }
 

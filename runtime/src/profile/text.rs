@@ -161,6 +161,13 @@ fn row_classes() -> impl Iterator<Item = String> {
     })
 }
 
+/// The timeline alone.
+pub fn timeline_text(profile: &Profile, program: &Program) -> String {
+    let mut out = String::new();
+    timeline(&mut out, profile, program);
+    out
+}
+
 /// A row for each engine: how much of each stretch of time it is busy.
 fn timeline(out: &mut String, profile: &Profile, program: &Program) {
     const BLOCKS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -6,7 +6,7 @@ use crate::tensor::{ArgSpec, Check, Source, Tensor, Tolerance, compare, parse_ar
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::Expect;
 use nk_compiler::source::Sources;
-use nk_compiler::specialize::{ImportRequest, evaluate};
+use nk_compiler::specialize::{HostCall, HostValue, ImportRequest, evaluate, parameters};
 
 /// `--expect NAME=PATH`.
 #[derive(Clone, Debug)]
@@ -48,18 +48,23 @@ impl Session {
         let Kind::Kernels(module) = &self.kind else {
             return Ok((Vec::new(), String::new()));
         };
-        let args = arguments::host_values(&job.args, tensors);
+        let mut args = arguments::host_values(&job.args, tensors);
+        // A parameter that was set for the kernel is the reference's too, if it has one of the name.
+        let known = parameters(module, Some(&expect.function), self.file);
+        for (name, text) in &self.settings.params {
+            args.retain(|it| it.0 != *name);
+            if known.iter().any(|it| **it == **name) {
+                args.push((name.clone(), HostValue::Literal(text.clone())));
+            }
+        }
         let loader = |request: &ImportRequest<'_>| find_import(&self.settings, request);
         let target = self.settings.target;
-        let evaluated = evaluate(
-            sources,
-            self.file,
-            module,
-            &expect.function,
-            &args,
-            target,
-            &loader,
-        );
+        let call = HostCall {
+            function: &expect.function,
+            args: &args,
+            params: &self.settings.params,
+        };
+        let evaluated = evaluate(sources, self.file, module, &call, target, &loader);
         let evaluated = evaluated.map_err(Failure::kernel)?;
         let wanted = evaluated.arrays;
         // A reference may also give what becomes of the arguments that the kernel writes.

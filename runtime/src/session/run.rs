@@ -44,6 +44,24 @@ pub struct RunOptions {
     pub tolerance: Tolerance,
 }
 
+impl Default for RunOptions {
+    /// Compiled code in program order, with the usual rounding; nothing is written to files.
+    fn default() -> RunOptions {
+        RunOptions {
+            order: RunOrder::Program,
+            emulator: Emulator::Jit,
+            rounding: Rounding::Nearest,
+            lookout: Lookout::default(),
+            out: None,
+            expectations: Vec::new(),
+            tolerance: Tolerance {
+                rtol: None,
+                atol: None,
+            },
+        }
+    }
+}
+
 /// A result or a written argument, and the file it was written to.
 #[derive(Clone, Debug)]
 pub struct Saved {

@@ -23,6 +23,8 @@ pub enum Shape {
     Github,
     /// One SARIF document on stdout, of `nk check` only.
     Sarif,
+    /// A table that programs read, of `nk tune` only.
+    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -88,8 +90,8 @@ impl Console {
         let text = match self.shape {
             Shape::Json => diagnostics.iter().map(|it| it.to_json(sources) + "\n").collect(),
             Shape::Github => diagnostics.iter().map(|it| it.to_github(sources)).collect(),
-            Shape::Text | Shape::Sarif if self.has_color => render_ansi(diagnostics, sources),
-            Shape::Text | Shape::Sarif => render(diagnostics, sources),
+            Shape::Text | Shape::Sarif | Shape::Csv if self.has_color => render_ansi(diagnostics, sources),
+            Shape::Text | Shape::Sarif | Shape::Csv => render(diagnostics, sources),
         };
         self.message(&text);
     }

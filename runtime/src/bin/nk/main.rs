@@ -11,11 +11,15 @@ mod run;
 mod memory;
 mod isa;
 mod profile;
+mod review;
 mod test;
 mod bench;
 mod targets;
 mod explain;
 mod completions;
+mod tune;
+mod diff;
+mod repl;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Shape};
@@ -63,6 +67,12 @@ enum Verb {
     Test(test::TestArgs),
     /// Hold the model against published measurements.
     Bench(bench::BenchArgs),
+    /// Search the parameters of a kernel for the least modelled time.
+    Tune(tune::TuneArgs),
+    /// Show what a change of a kernel did to its IR, by line of the source.
+    Diff(diff::DiffArgs),
+    /// Try things: statements of the kernel language, executed at once on an emulated device.
+    Repl(repl::ReplArgs),
 }
 
 /// The version of the command, and of the model behind its times.
@@ -97,6 +107,10 @@ fn main() -> ExitCode {
     if cli.format == Shape::Sarif && !matches!(cli.verb, Verb::Check(_)) {
         return ExitCode::from(console.only_check_has_sarif() as u8);
     }
+    if cli.format == Shape::Csv && !matches!(cli.verb, Verb::Tune(_)) {
+        eprintln!("nk: --format csv is for `nk tune`; the others print text or json");
+        return ExitCode::from(Exit::Usage as u8);
+    }
     let seconds = match &cli.verb {
         Verb::Check(args) => args.source.timeout,
         Verb::Compile(args) => args.source.timeout,
@@ -105,6 +119,9 @@ fn main() -> ExitCode {
         Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) => None,
         Verb::Profile(args) => args.source.timeout,
         Verb::Test(_) | Verb::Bench(_) => None,
+        Verb::Tune(args) => args.source.timeout,
+        Verb::Diff(args) => args.source.timeout,
+        Verb::Repl(_) => None,
     };
     let (sender, receiver) = channel();
     let work = move || {
@@ -120,6 +137,9 @@ fn main() -> ExitCode {
             Verb::Completions(args) => completions::completions(&args, console),
             Verb::Test(args) => test::test(&args, console),
             Verb::Bench(args) => bench::bench(&args, console),
+            Verb::Tune(args) => tune::tune(&args, console),
+            Verb::Diff(args) => diff::diff(&args, console),
+            Verb::Repl(args) => repl::repl(&args, console),
         };
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);

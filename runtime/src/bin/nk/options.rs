@@ -117,6 +117,22 @@ impl SourceArgs {
         Ok(jobs)
     }
 
+    /// The same options for another file.
+    pub fn of_file(&self, file: &str) -> SourceArgs {
+        SourceArgs {
+            file: file.to_string(),
+            ..self.clone()
+        }
+    }
+
+    /// The same file with the values that it gives itself.
+    pub fn without_params(&self) -> SourceArgs {
+        SourceArgs {
+            params: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     pub fn target(&self) -> Result<&'static Target, Failure> {
         let instance = Instance::from_name(&self.target).map(Instance::target);
         let Some(target) = Target::from_name(&self.target).or(instance) else {

@@ -3,6 +3,7 @@
 use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::usage;
+use crate::review::review;
 use nk_compiler::source::Sources;
 use nk_compiler::target::{TARGETS, Target};
 use nk_runtime::session::{Failure, Settings};
@@ -20,6 +21,9 @@ pub struct TestArgs {
     /// Write snapshots that are missing or differ.
     #[arg(long, conflicts_with = "ci")]
     accept: bool,
+    /// Ask for each snapshot that is missing or differs.
+    #[arg(long, conflicts_with_all = ["accept", "ci"])]
+    review: bool,
     /// Fail on snapshots that no directive names.
     #[arg(long)]
     ci: bool,
@@ -76,7 +80,18 @@ fn run(args: &TestArgs, console: Console) -> Result<Exit, Failure> {
         _ => Snapshots::Compare,
     };
     let run_file = |path: &Path| testing::run(path, &settings, snapshots, wanted);
-    let cases = run_all(&paths, args.jobs, run_file, console);
+    let mut cases = run_all(&paths, args.jobs, run_file, console);
+    if args.ci {
+        cases.extend(testing::orphans(&paths).into_iter().map(|it| Case {
+            name: it.display().to_string(),
+            verdict: Verdict::Failed("no kernel file has this snapshot\n".to_string()),
+            pending: Vec::new(),
+            is_value_right: false,
+        }));
+    }
+    if args.review {
+        review(&mut cases, console);
+    }
     Ok(summary(&cases, console))
 }
 

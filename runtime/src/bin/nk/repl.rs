@@ -1,0 +1,171 @@
+//! `nk repl`: a session at a terminal, or a script on stdin.
+
+use crate::Exit;
+use crate::console::Console;
+use crate::options::usage;
+use nk_compiler::source::Sources;
+use nk_compiler::target::{TARGETS, Target};
+use nk_runtime::repl::{Input, PROMPT, Repl, complete, is_complete};
+use nk_runtime::session::{Failure, Settings};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use std::cell::RefCell;
+use std::io::{BufRead, IsTerminal};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+#[derive(clap::Args)]
+pub struct ReplArgs {
+    /// A file whose names are visible, and whose first kernel is chosen.
+    #[arg(value_name = "FILE[::KERNEL]")]
+    file: Option<String>,
+    /// The chip.
+    #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
+    target: String,
+    /// Where absolute imports begin; by default above the topmost __init__.py.
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Let tiles of kernels that do not fit into SBUF move to HBM and back.
+    #[arg(long)]
+    spill: bool,
+}
+
+pub fn repl(args: &ReplArgs, console: Console) -> Exit {
+    match start(args, console) {
+        Ok(repl) if std::io::stdin().is_terminal() => converse(repl, console),
+        Ok(repl) => follow(repl, console),
+        Err(failure) => console.failure(&failure, &Sources::new()),
+    }
+}
+
+fn start(args: &ReplArgs, console: Console) -> Result<Repl, Failure> {
+    let Some(target) = Target::from_name(&args.target) else {
+        return Err(usage("unknown-target", format!("`{}` is no target", args.target)));
+    };
+    let mut repl = Repl::new(Settings {
+        target,
+        params: Vec::new(),
+        spill: args.spill,
+        place_seed: None,
+        root: args.root.clone(),
+        dialect: None,
+    });
+    if let Some(path) = &args.file {
+        let reply = repl.enter(&format!(":load {path}"));
+        console.product(&reply.text);
+    }
+    Ok(repl)
+}
+
+/// A script: what is read is printed behind a prompt, so that the output is what a terminal would show.
+fn follow(mut repl: Repl, console: Console) -> Exit {
+    let mut input = Input::default();
+    let mut lines = std::io::stdin().lock().lines();
+    loop {
+        let line = lines.next().and_then(Result::ok);
+        for text in input.take(line.as_deref()) {
+            console.product(&nk_runtime::repl::echo(&text));
+            let reply = repl.enter(&text);
+            console.product(&reply.text);
+            if reply.is_end {
+                return Exit::Clean;
+            }
+        }
+        if line.is_none() {
+            return Exit::Clean;
+        }
+    }
+}
+
+/// What the line editor asks about the text being typed.
+struct Assistant {
+    repl: Rc<RefCell<Repl>>,
+}
+
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok(complete(&self.repl.borrow(), line, at))
+    }
+}
+
+impl Validator for Assistant {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match is_complete(context.input()) {
+            true => ValidationResult::Valid(None),
+            false => ValidationResult::Incomplete,
+        })
+    }
+}
+
+impl Hinter for Assistant {
+    type Hint = String;
+}
+
+impl Highlighter for Assistant {}
+
+impl Helper for Assistant {}
+
+fn converse(repl: Repl, console: Console) -> Exit {
+    let repl = Rc::new(RefCell::new(repl));
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .auto_add_history(true)
+        .build();
+    let editor = Editor::<Assistant, FileHistory>::with_config(config);
+    let mut editor = match editor {
+        Ok(it) => it,
+        Err(error) => return console.failure(&usage("no-terminal", error.to_string()), &Sources::new()),
+    };
+    editor.set_helper(Some(Assistant { repl: repl.clone() }));
+    let history = history_file();
+    if let Some(path) = &history {
+        // A history that cannot be read is an empty one.
+        let _ = editor.load_history(path);
+    }
+    console.product("nk: statements of the kernel language, executed at once; :help lists the commands\n");
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(text) => {
+                let reply = repl.borrow_mut().enter(&text);
+                console.product(&reply.text);
+                if reply.is_end {
+                    break;
+                }
+            }
+            // Ctrl-C drops the line, not the session.
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return console.failure(&usage("no-terminal", error.to_string()), &Sources::new()),
+        }
+    }
+    if let Some(path) = &history {
+        let saved = path
+            .parent()
+            .map(std::fs::create_dir_all)
+            .and_then(|_| editor.save_history(path).ok());
+        if saved.is_none() {
+            console.product(&format!(
+                "the history could not be written to {}\n",
+                path.display()
+            ));
+        }
+    }
+    Exit::Clean
+}
+
+/// `NK_HISTORY`, else a file among the user's state files.
+fn history_file() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("NK_HISTORY") {
+        return Some(PathBuf::from(path));
+    }
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".local/state"));
+    state.or(home).map(|it| it.join("nk/history"))
+}
