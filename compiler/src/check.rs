@@ -285,6 +285,7 @@ impl<'a> Flow<'a> {
         };
         if self.is_shared.get(view.buffer.index()) == Some(&true) {
             self.written.has_view[id.index()] = true;
+            let error = explained(self.program, error, by, id);
             self.foreign.push(ForeignRead { view: id, error });
             return;
         }

@@ -33,7 +33,7 @@ fn codes_in(source: &str, is_code_list: bool) -> BTreeSet<String> {
         let has_call = ["error(", "warning(", "usage(", "wrong(code, "]
             .iter()
             .any(|it| before.ends_with(it));
-        let is_arm = is_code_list && before.ends_with("=>") || is_code_list && before.ends_with("=> {");
+        let is_arm = is_code_list && (before.ends_with("=>") || before.ends_with("=> {"));
         if is_kebab && (has_call || is_arm && word.contains('-')) {
             codes.insert(word.to_string());
         }

@@ -121,10 +121,13 @@ mod tests {
         let ranges: Vec<Range<u64>> = (0..4).map(|row| row * 8 + 5..row * 8 + 8).collect();
         assert_eq!(shown(&boxes(&ranges, &[4, 8])), "[0:4, 5:8]");
         assert_eq!(
-            shown(&boxes(&[5..19], &[4, 8])),
+            shown(&boxes(std::slice::from_ref(&(5..19)), &[4, 8])),
             "[0:1, 5:8], [1:2, 0:8], [2:3, 0:3]"
         );
-        assert_eq!(shown(&boxes(&[16..32], &[2, 2, 8])), "[1:2, 0:2, 0:8]");
+        assert_eq!(
+            shown(&boxes(std::slice::from_ref(&(16..32)), &[2, 2, 8])),
+            "[1:2, 0:2, 0:8]"
+        );
         assert_eq!(shown(&boxes(&[8..16, 24..32, 40..48], &[8, 8])), "[1:6:2, 0:8]");
     }
 }

@@ -94,7 +94,8 @@ impl Evaluator<'_> {
         }
         let span = args.span;
         let sizes = super::create::shape_of(&Value::tuple(shape.to_vec()), span)?;
-        let n_blocks: u64 = sizes[..at].iter().map(|&it| u64::from(it)).product();
+        let mut counts = sizes[..at].iter().map(|&it| u64::from(it));
+        let n_blocks = counts.try_fold(1u64, u64::checked_mul).unwrap_or(u64::MAX);
         if n_blocks > MAX_BLOCKS {
             let message = format!("{n_blocks} blocks; at most {MAX_BLOCKS} are supported");
             return Err(Error::new(Mistake::BadShape { message }, span));

@@ -476,7 +476,7 @@ impl Mistake {
                 false => "all of it lies behind the tensor: does the loop have an iteration too many?".to_string(),
             }),
             Mistake::ReshapeCount { from, to } => {
-                let elements: i64 = to.iter().product();
+                let elements = to.iter().fold(1i64, |all, it| all.saturating_mul(*it));
                 let had: i64 = from.iter().map(|&it| i64::from(it)).product();
                 error("reshape-count", &format!("{from:?} has {had} elements and cannot become {to:?} with {elements}"))
                     .at(span, "")

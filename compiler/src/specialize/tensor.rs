@@ -83,7 +83,8 @@ impl Evaluator<'_> {
                 ));
             }
         }
-        let count: u64 = shape.iter().map(|&it| u64::from(it)).product();
+        let mut sizes = shape.iter().map(|&it| u64::from(it));
+        let count = sizes.try_fold(1u64, u64::checked_mul).unwrap_or(u64::MAX);
         let shape = match Shape::new(&shape) {
             Some(it) if !it.is_empty() && it.iter().all(|&it| it > 0) && count <= MAX_ELEMENTS => it,
             Some(_) if count > MAX_ELEMENTS => {
