@@ -46,7 +46,7 @@ fn race(mut first: impl FnMut(), mut second: impl FnMut()) -> [f64; 2] {
 }
 
 /// How often an instruction runs between two looks at the clock.
-const REPEATS: usize = 8;
+const REPEATS: usize = 32;
 
 /// Nanoseconds of a baseline and of an instruction.
 fn against(mut baseline: impl FnMut(), mut machine: Machine) -> [f64; 2] {
