@@ -80,7 +80,7 @@ pub use tunable::{Tunable, parameters, tunables};
 use crate::ast::Function;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::host::HostState;
-use crate::ir::{Frame as LocFrame, Loc, LocId, Name, Program};
+use crate::ir::{BufferId, Frame as LocFrame, Loc, LocId, Name, Program};
 use crate::limits::{self, limits};
 use crate::source::{Sources, Span};
 use crate::target::Target;
@@ -167,6 +167,8 @@ struct Evaluator<'a> {
     is_classic: bool,
     /// What was already said about NKI's history.
     noted: Vec<Removed>,
+    /// The tiles that comparisons made: their truth is that of their elements, which no kernel can branch on.
+    comparisons: FxHashSet<BufferId>,
     scopes: FxHashMap<*const Function, Rc<Scope>>,
     /// Members of `nki.language`, `nki.isa` and `nl.tile_size` that were used.
     members: [FxHashMap<Rc<str>, Value>; 3],
@@ -227,6 +229,7 @@ impl<'a> Evaluator<'a> {
             dialect: request.dialect,
             is_classic: false,
             noted: Vec::new(),
+            comparisons: FxHashSet::default(),
             scopes: FxHashMap::default(),
             members: Default::default(),
             open_loops: Vec::new(),

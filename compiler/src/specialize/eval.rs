@@ -274,8 +274,10 @@ impl Evaluator<'_> {
                 Some(answer) => answer,
                 None => Ok(value.truth()),
             },
-            // A tensor in HBM is an argument that was given; a tile on chip is meant by its elements.
-            Value::Tensor(it) if it.is_on_chip() => Err(Error::new(Mistake::TileTruth, span)),
+            // A tensor that was given is true, as any object; one that a comparison made is meant by its elements.
+            Value::Tensor(it) if self.comparisons.contains(&it.buffer()) => {
+                Err(Error::new(Mistake::TileTruth, span))
+            }
             _ => Ok(value.truth()),
         }
     }

@@ -115,7 +115,11 @@ impl Evaluator<'_> {
             CmpOp::Ne => !left.equals(right),
             CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => {
                 if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
-                    return self.tile_compare(op, left, right, span);
+                    let result = self.tile_compare(op, left, right, span)?;
+                    if let Value::Tensor(it) = &result {
+                        self.comparisons.insert(it.buffer());
+                    }
+                    return Ok(result);
                 }
                 let Some(ordering) = order(left, right) else {
                     return Err(Error::new(operands(op.symbol(), left, right), span));
