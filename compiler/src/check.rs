@@ -158,8 +158,6 @@ struct Sets {
     of_buffer: Vec<Written>,
     /// Views that are known to lie in it: what is written only grows, so each view is looked into once.
     has_view: Vec<bool>,
-    /// The size of every buffer, in units of its smallest view.
-    extents: Vec<Extent>,
 }
 
 impl Sets {
@@ -171,15 +169,14 @@ impl Sets {
                 Written::Nothing
             }
         };
-        let extents = Extent::of_views(program);
         Sets {
             of_buffer: program.buffers.iter().map(start).collect(),
             has_view: vec![false; program.views().len()],
-            extents,
         }
     }
 
-    fn insert(&mut self, program: &Program, id: ViewId) {
+    /// Adds a view, where `extents` are those of [`Extent::of_views`].
+    fn insert(&mut self, program: &Program, extents: &[Extent], id: ViewId) {
         if std::mem::replace(&mut self.has_view[id.index()], true) {
             return;
         }
@@ -190,7 +187,7 @@ impl Sets {
             return;
         }
         if let Some(window) = window(program, view) {
-            written.insert(self.extents[buffer], &window);
+            written.insert(extents[buffer], &window);
         }
     }
 }
@@ -202,6 +199,8 @@ struct Flow<'a> {
     /// By any instruction.
     written: Sets,
     by_matmul: Sets,
+    /// The size of every buffer, in units of its smallest view.
+    extents: Vec<Extent>,
     /// The instruction that touches a buffer first, indexed by buffer.
     first_touch: Vec<Option<InstId>>,
     /// The loops around the instruction at hand.
@@ -229,6 +228,7 @@ impl<'a> Flow<'a> {
             placement,
             written,
             by_matmul: Sets::new(program, |_| false),
+            extents: Extent::of_views(program),
             first_touch: vec![None; program.buffers.len()],
             open: Vec::new(),
             first_writes: FirstWrites::default(),
@@ -260,9 +260,9 @@ impl<'a> Flow<'a> {
                 let begins =
                     adds && !self.by_matmul.has_view[view.index()] && self.accumulate(id, inst, view);
                 self.groups.matmul(self.program, id, view, adds && !begins);
-                self.by_matmul.insert(self.program, view);
+                self.by_matmul.insert(self.program, &self.extents, view);
             }
-            self.written.insert(self.program, view);
+            self.written.insert(self.program, &self.extents, view);
         }
     }
 
@@ -291,7 +291,7 @@ impl<'a> Flow<'a> {
         }
         self.report(error, Some((by, id)));
         // What has been reported counts as written, so that it is reported once.
-        self.written.insert(self.program, id);
+        self.written.insert(self.program, &self.extents, id);
     }
 
     /// Finds the words of a matmul's destination that no matmul has written: an automatic one overwrites them, an explicit

@@ -14,25 +14,35 @@ use crate::diagnostic::quote;
 use crate::dtype::Dtype;
 use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::sync::Arc;
 
 macro_rules! ids {
     ($( $(#[$doc:meta])* $name:ident; )*) => { $(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(NonZeroU32);
 
         impl $name {
+            /// One more than the index is kept, so that an optional id takes no more room than an id.
             pub fn new(index: usize) -> $name {
-                $name(u32::try_from(index).expect("tables of a program have fewer than u32::MAX entries"))
+                let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+                $name(number.expect("tables of a program have fewer than u32::MAX entries"))
             }
 
             pub fn index(self) -> usize {
-                self.0 as usize
+                self.0.get() as usize - 1
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.index()).finish()
             }
         }
     )* };
@@ -236,7 +246,7 @@ impl Hash for View {
     /// Pairs beyond the rank are all zero, so only those within it are hashed: every instruction interns its views.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let head = u64::from(self.partition) << 16 | (self.dtype as u64) << 8 | u64::from(self.rank);
-        state.write_u64(u64::from(self.buffer.0) << 32 | head);
+        state.write_u64((self.buffer.index() as u64) << 32 | head);
         state.write_i64(self.offset);
         for dim in self.dims() {
             state.write_u64((dim.stride as u32 as u64) << 32 | u64::from(dim.count));
@@ -245,6 +255,10 @@ impl Hash for View {
             dynamic.hash(state);
         }
     }
+}
+
+fn view_hash(view: &View) -> u64 {
+    FxBuildHasher.hash_one(view)
 }
 
 impl View {
@@ -440,7 +454,8 @@ pub struct Program {
     views: Vec<View>,
     /// The number of views when the newest buffer was made: none of those before is of it.
     n_views_before_buffer: usize,
-    view_ids: FxHashMap<View, ViewId>,
+    /// The newest id of every view, found by the view.
+    view_ids: HashTable<ViewId>,
     patterns: Vec<Pattern>,
     shuffles: Vec<Shuffle>,
     ranks: Vec<Ranks>,
@@ -468,7 +483,7 @@ impl Program {
             buffers: Vec::new(),
             views: Vec::new(),
             n_views_before_buffer: 0,
-            view_ids: FxHashMap::default(),
+            view_ids: HashTable::new(),
             patterns: Vec::new(),
             shuffles: Vec::new(),
             ranks: Vec::new(),
@@ -495,39 +510,60 @@ impl Program {
     pub fn add_view(&mut self, view: View) -> ViewId {
         self.has_dynamic_views |= view.dynamic.is_some();
         self.has_index_tiles |= view.dynamic.is_some_and(|it| it.index.tile().is_some());
-        *self.view_ids.entry(view).or_insert_with(|| {
-            self.views.push(view);
-            ViewId::new(self.views.len() - 1)
-        })
+        if let Some(known) = self.known_view(&view) {
+            return known;
+        }
+        self.views.push(view);
+        self.know_view(ViewId::new(self.views.len() - 1))
+    }
+
+    fn known_view(&self, view: &View) -> Option<ViewId> {
+        let is_it = |id: &ViewId| self.views[id.index()] == *view;
+        self.view_ids.find(view_hash(view), is_it).copied()
+    }
+
+    fn know_view(&mut self, id: ViewId) -> ViewId {
+        let views = &self.views;
+        let hash = |id: &ViewId| view_hash(&views[id.index()]);
+        self.view_ids.insert_unique(hash(&id), id, hash);
+        id
+    }
+
+    fn forget_view(&mut self, id: ViewId) {
+        let hash = view_hash(&self.views[id.index()]);
+        if let Ok(entry) = self.view_ids.find_entry(hash, |it| *it == id) {
+            entry.remove();
+        }
     }
 
     /// Takes back the buffer made last and lets `view` stand wherever its view `id` stood; gives the id to use.
     pub fn replace_last_buffer(&mut self, id: ViewId, view: View) -> ViewId {
         self.buffers.pop();
         let last = BufferId::new(self.buffers.len());
-        for slot in &mut self.views[self.n_views_before_buffer..] {
-            if slot.buffer == last {
-                self.view_ids.remove(slot);
-                *slot = view;
+        for at in self.n_views_before_buffer..self.views.len() {
+            if self.views[at].buffer == last {
+                self.forget_view(ViewId::new(at));
+                self.views[at] = view;
             }
         }
-        *self.view_ids.entry(view).or_insert(id)
+        self.known_view(&view).unwrap_or_else(|| self.know_view(id))
     }
 
     /// Takes back the buffers and views made since there were so many; no instruction may name them.
     pub fn take_back(&mut self, n_buffers: usize, n_views: usize) {
-        for view in self.views.drain(n_views..) {
-            self.view_ids.remove(&view);
+        for at in n_views..self.views.len() {
+            self.forget_view(ViewId::new(at));
         }
+        self.views.truncate(n_views);
         self.buffers.truncate(n_buffers);
         self.n_views_before_buffer = self.views.len();
     }
 
     /// Lets another view stand where only the instruction that is being made has named one; gives the id to use.
     pub fn replace_view(&mut self, id: ViewId, view: View) -> ViewId {
-        self.view_ids.remove(&self.views[id.index()]);
+        self.forget_view(id);
         self.views[id.index()] = view;
-        *self.view_ids.entry(view).or_insert(id)
+        self.known_view(&view).unwrap_or_else(|| self.know_view(id))
     }
 
     /// Interns a pattern; programs have few of them.

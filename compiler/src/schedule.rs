@@ -47,7 +47,9 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
             ControlStep::Meet(step) => scheduling.meet(step),
         }
     }
-    steps(&scheduling.queues)
+    let queues = std::mem::take(&mut scheduling.queues);
+    drop(scheduling);
+    steps(queues)
 }
 
 /// The queues while they are filled.
@@ -59,7 +61,7 @@ struct Scheduling<'a> {
     is_born: Vec<bool>,
     heirs: Heirs,
     queues: [Queue; N_ENGINES],
-    n_dealt: usize,
+    n_dealt: u32,
 }
 
 impl Scheduling<'_> {
@@ -131,13 +133,13 @@ fn record(states: &mut [State], touched: &[Option<(Access, SlotId)>], lane: Lane
 struct Queue {
     insts: Vec<InstId>,
     /// The place of each instruction in the order in which they were dealt.
-    sequence: Vec<usize>,
+    sequence: Vec<u32>,
     /// What is known to be complete when each instruction starts.
     known_at: Vec<Clock>,
     /// What is known after the last wait.
     known: Clock,
     /// Before which instruction (by position) this queue waits for which queue.
-    waits: Vec<(u32, usize)>,
+    waits: Vec<(u32, Engine)>,
     /// Behind how many instructions this queue signals each other one.
     signals: [Vec<u32>; N_ENGINES],
     /// Before which instruction (by position) the queues meet.
@@ -146,7 +148,7 @@ struct Queue {
 
 impl Queue {
     /// Appends an instruction and returns the number of instructions there are then.
-    fn push(&mut self, id: InstId, sequence: usize, engine: Engine) -> u32 {
+    fn push(&mut self, id: InstId, sequence: u32, engine: Engine) -> u32 {
         self.insts.push(id);
         self.sequence.push(sequence);
         self.known_at.push(self.known);
@@ -189,15 +191,17 @@ fn wait_for(queues: &mut [Queue; N_ENGINES], engine: Engine, need: &Clock) {
         queues[from as usize].signals[here].push(position);
         let queue = &mut queues[here];
         let at = queue.position();
-        queue.waits.push((at, from as usize));
+        queue.waits.push((at, from));
         queue.known.join(&learned);
     }
 }
 
 /// The queues as steps: signals as early and waits as late as they can stand.
-fn steps(queues: &[Queue; N_ENGINES]) -> Schedule {
+fn steps(queues: [Queue; N_ENGINES]) -> Schedule {
     let mut schedule = Schedule::default();
-    for (queue, steps) in queues.iter().zip(&mut schedule.queues) {
+    for (mut queue, steps) in queues.into_iter().zip(&mut schedule.queues) {
+        // What long programs need most memory for is not held beside the steps.
+        queue.known_at = Vec::new();
         let mut waits = queue.waits.iter().peekable();
         let mut barriers = queue.barriers.iter().peekable();
         let mut signals = queue.signals.each_ref().map(|it| it.iter().peekable());
@@ -211,11 +215,10 @@ fn steps(queues: &[Queue; N_ENGINES]) -> Schedule {
                 break;
             };
             while let Some((_, from)) = waits.next_if(|it| it.0 == position) {
-                n_waits[*from] += 1;
-                steps.push(Step::Wait {
-                    from: ENGINES[*from].0,
-                    count: n_waits[*from],
-                });
+                let n_waits = &mut n_waits[*from as usize];
+                *n_waits += 1;
+                let (from, count) = (*from, *n_waits);
+                steps.push(Step::Wait { from, count });
             }
             steps.push(Step::Inst(id));
             for ((signals, n_signals), (to, _)) in signals.iter_mut().zip(&mut n_signals).zip(ENGINES) {

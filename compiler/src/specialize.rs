@@ -89,6 +89,7 @@ use history::Removed;
 use modules::ModuleEnv;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scope;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 use value::{Tensor, Value};
@@ -136,9 +137,6 @@ struct Around {
     loc: Option<LocId>,
 }
 
-/// A base name, and the numbers of the iterations around.
-type NameKey = (Rc<str>, Option<Arc<[u32]>>);
-
 /// What `enter_*` gives to `leave`.
 struct Mark {
     around: usize,
@@ -183,8 +181,9 @@ struct Evaluator<'a> {
     zeros: FxHashMap<crate::ir::BufferId, lazy_zero::LazyZero>,
     /// Identity matrices in SBUF, one per dtype or a few.
     identities: Vec<Tensor>,
-    /// How often each name was made in each iteration.
-    names: FxHashMap<NameKey, u32>,
+    /// How often each name was made in each iteration, by the hash of both: two that share one count on together, which
+    /// keeps their names apart.
+    names: FxHashMap<u64, u32>,
     around: Vec<Around>,
     iterations: Vec<u32>,
     instance: Option<Arc<[u32]>>,
@@ -356,10 +355,9 @@ impl<'a> Evaluator<'a> {
         if self.instance.is_none() && !self.iterations.is_empty() {
             self.instance = Some(self.iterations.as_slice().into());
         }
-        let copy = self
-            .names
-            .entry((base.clone(), self.instance.clone()))
-            .or_insert(0);
+        let mut hasher = DefaultHasher::new();
+        (&**base, self.instance.as_deref()).hash(&mut hasher);
+        let copy = self.names.entry(hasher.finish()).or_insert(0);
         *copy += 1;
         let base = self
             .bases

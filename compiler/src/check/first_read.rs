@@ -4,7 +4,7 @@
 //! written yet. The destination of a matmul that accumulates is not read in this sense: the matmul begins a word that no
 //! matmul has written.
 
-use super::{Sets, window};
+use super::{Extent, Sets, window};
 use crate::ir::{BufferId, Program};
 use crate::isa::{Access, Op};
 use rustc_hash::FxHashSet;
@@ -13,6 +13,7 @@ use rustc_hash::FxHashSet;
 pub fn read_before_written(program: &Program, candidates: &FxHashSet<BufferId>) -> Vec<BufferId> {
     let mut found = FxHashSet::default();
     let mut written = Sets::new(program, |_| false);
+    let extents = Extent::of_views(program);
     for (_, inst) in program.iter() {
         for (access, id) in program.touches(inst) {
             let view = &program[id];
@@ -32,7 +33,7 @@ pub fn read_before_written(program: &Program, candidates: &FxHashSet<BufferId>) 
             // A dynamic view writes some of what it can reach, so nothing is sure to be written.
             let is_sure = program[id].dynamic.is_none() && candidates.contains(&program[id].buffer);
             if access != Access::Read && is_sure {
-                written.insert(program, id);
+                written.insert(program, &extents, id);
             }
         }
     }

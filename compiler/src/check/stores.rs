@@ -121,6 +121,9 @@ impl Stores {
             }
             !is_met
         });
+        if pending.is_empty() {
+            *pending = Vec::new();
+        }
     }
 
     fn overwrite(&mut self, program: &Program, by: InstId, view: ViewId) {

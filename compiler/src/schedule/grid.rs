@@ -8,12 +8,14 @@ use crate::isa::Memory;
 use rustc_hash::FxHashMap;
 
 /// Rows `row..end_row`, bytes `column..end_column` of each.
+///
+/// Programs have one for every view, so they are kept in 32 bits: what lies beyond, in HBM only, counts as one row or column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rect {
-    pub row: u64,
-    pub end_row: u64,
-    pub column: u64,
-    pub end_column: u64,
+    pub row: u32,
+    pub end_row: u32,
+    pub column: u32,
+    pub end_column: u32,
 }
 
 impl Rect {
@@ -22,13 +24,13 @@ impl Rect {
         let bytes = &footprint.bytes;
         if footprint.memory != Memory::Hbm {
             return Rect {
-                row: u64::from(footprint.first_partition),
-                end_row: u64::from(footprint.end_partition),
-                column: bytes.start,
-                end_column: bytes.end(),
+                row: footprint.first_partition,
+                end_row: footprint.end_partition,
+                column: first(bytes.start),
+                end_column: end(bytes.end()),
             };
         }
-        let (start, end) = (bytes.start - origin, bytes.end() - origin);
+        let (start, stop) = (bytes.start - origin, bytes.end() - origin);
         let column = start % pitch;
         let mut end_column = column + bytes.run;
         for step in bytes.steps() {
@@ -38,10 +40,10 @@ impl Rect {
         }
         let wraps = end_column > pitch;
         Rect {
-            row: start / pitch,
-            end_row: (end - 1) / pitch + 1,
-            column: if wraps { 0 } else { column },
-            end_column: if wraps { pitch } else { end_column },
+            row: first(start / pitch),
+            end_row: end((stop - 1) / pitch + 1),
+            column: if wraps { 0 } else { first(column) },
+            end_column: end(if wraps { pitch } else { end_column }),
         }
     }
 
@@ -80,12 +82,20 @@ impl Rect {
     }
 
     pub fn area(&self) -> u64 {
-        (self.end_row - self.row) * (self.end_column - self.column)
+        u64::from(self.end_row - self.row) * u64::from(self.end_column - self.column)
     }
 }
 
+fn first(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX).min(u32::MAX - 1)
+}
+
+fn end(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 /// A cell of the grid, row first.
-type Cell = (u64, u64);
+type Cell = (u32, u32);
 
 /// A rectangle that touches more cells than this is kept in a list of its own.
 const MAX_CELLS: u64 = 64;
@@ -93,8 +103,8 @@ const MAX_CELLS: u64 = 64;
 /// Rectangles by the cells of a grid that they touch.
 #[derive(Debug)]
 pub struct Grid {
-    cell_rows: u64,
-    cell_columns: u64,
+    cell_rows: u32,
+    cell_columns: u32,
     /// Each entry with the first cell it touches, so that a pair is met in one cell only.
     cells: FxHashMap<Cell, Vec<(u32, Cell)>>,
     wide: Vec<u32>,
@@ -106,12 +116,13 @@ impl Grid {
         let (mut n, mut rows, mut columns) = (0u64, 0u64, 0u64);
         for it in rects {
             n += 1;
-            rows += it.end_row - it.row;
-            columns += it.end_column - it.column;
+            rows += u64::from(it.end_row - it.row);
+            columns += u64::from(it.end_column - it.column);
         }
+        let mean = |sum: u64| end(sum.div_ceil(n.max(1)).max(1));
         Grid {
-            cell_rows: rows.div_ceil(n.max(1)).max(1),
-            cell_columns: columns.div_ceil(n.max(1)).max(1),
+            cell_rows: mean(rows),
+            cell_columns: mean(columns),
             cells: FxHashMap::default(),
             wide: Vec::new(),
         }
@@ -162,7 +173,7 @@ impl Grid {
 }
 
 fn n_cells(first: Cell, last: Cell) -> u64 {
-    (last.0 - first.0 + 1).saturating_mul(last.1 - first.1 + 1)
+    (u64::from(last.0 - first.0) + 1) * (u64::from(last.1 - first.1) + 1)
 }
 
 fn cells(first: Cell, last: Cell) -> impl Iterator<Item = Cell> {

@@ -81,7 +81,7 @@ impl Heirs {
                 let last = states[slot.index()].last();
                 for heir in slots.of_buffer(buffer) {
                     if slots.share(program, placement, heir, slot) {
-                        states[heir.index()].inherited.join(&last);
+                        states[heir.index()].inherit(&last);
                     }
                 }
                 if covered.is_none_or(|it| !it.contains(&rect.clipped(&region))) {
@@ -91,7 +91,7 @@ impl Heirs {
         }
         if remains.rest != Clock::default() {
             for heir in slots.of_buffer(buffer) {
-                states[heir.index()].inherited.join(&remains.rest);
+                states[heir.index()].inherit(&remains.rest);
             }
         }
         if covered == Some(region) {

@@ -1,16 +1,16 @@
 //! What has happened to a slot so far.
 
-use super::clock::{Clock, Lane};
+use super::clock::{Clock, Few, Lane};
 
 /// The accesses of a slot that a later one may have to wait for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct State {
     /// The last write, as a lane and the number of positions that complete it.
     written: Option<(Lane, u32)>,
     /// The last reads in each lane.
-    reads: Clock,
-    /// The last accesses of earlier buffers at the same bytes.
-    pub inherited: Clock,
+    reads: Few,
+    /// The last accesses of earlier buffers at the same bytes, until the first write. Few slots have it at one time.
+    inherited: Option<Box<Clock>>,
 }
 
 impl State {
@@ -24,14 +24,19 @@ impl State {
     /// Adds what a write of some of the bytes waits for.
     pub fn before_write(&self, need: &mut Clock) {
         self.before_read(need);
-        need.join(&self.reads);
+        self.reads.raise_all(need);
     }
 
     /// Adds what any access of just these bytes waits for besides. The first write has waited for all of it.
     pub fn before_own(&self, need: &mut Clock) {
-        if self.written.is_none() {
-            need.join(&self.inherited);
+        if let Some(inherited) = &self.inherited {
+            need.join(inherited);
         }
+    }
+
+    /// Adds the last accesses of an earlier buffer, before anything is written here.
+    pub fn inherit(&mut self, last: &Clock) {
+        self.inherited.get_or_insert_default().join(last);
     }
 
     pub fn read(&mut self, lane: Lane, position: u32) {
@@ -40,6 +45,7 @@ impl State {
 
     pub fn write(&mut self, lane: Lane, position: u32) {
         self.written = Some((lane, position));
+        self.inherited = None;
     }
 
     /// What a write to the bytes waits for, once all accesses of this buffer are known.

@@ -442,6 +442,10 @@ impl Evaluator<'_> {
         let seen = writes.contains(dst);
         let overlaps = seen || writes.iter().any(|it| may_overlap(it, dst));
         if !seen {
+            // Nearly every accumulator is written as one view.
+            if writes.is_empty() {
+                writes.reserve_exact(1);
+            }
             writes.push(*dst);
         }
         let is_lazy = |it: &Value| it.as_int() != Some(0) && self.is_lazily_zero(dst.buffer);

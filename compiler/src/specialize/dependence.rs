@@ -6,34 +6,42 @@
 
 use super::Evaluator;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{BufferId, View};
+use crate::ir::{BufferId, View, ViewId};
 use crate::isa::{Access, Accumulate, AluOp, Arg, MAX_ARGS, Op};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use std::num::NonZeroU32;
 
 /// One iteration of a loop that is running or has run.
 struct Iteration {
-    parent: Option<usize>,
+    parent: Option<Place>,
     run: Run,
     number: u32,
 }
 
-/// One time that a loop was begun.
+/// An iteration, by number. One more than the index is kept, so that an optional place takes no more room.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    id: u32,
+struct Place(NonZeroU32);
+
+/// One time that a loop was begun, by number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Run(u32);
+
+struct Begun {
     /// The range of an `affine_range` loop.
     affine: Option<Span>,
+    /// Whether it, or a loop around it, is an `affine_range`.
+    is_in_affine: bool,
 }
 
 /// The iterations so far, and what the newest writes of each buffer were.
 #[derive(Default)]
 pub struct Dependences {
+    runs: Vec<Begun>,
     iterations: Vec<Iteration>,
-    current: Option<usize>,
-    n_runs: u32,
+    current: Option<Place>,
     pending: Option<Pending>,
-    writes: FxHashMap<BufferId, Vec<(View, Option<usize>)>>,
+    /// Indexed by buffer.
+    writes: Vec<Writes>,
 }
 
 /// The instruction emitted last: it may still be given another destination.
@@ -42,31 +50,75 @@ struct Pending {
     args: [Arg; MAX_ARGS],
     span: Span,
     /// The iteration it stands in.
-    place: Option<usize>,
+    place: Option<Place>,
+}
+
+/// The newest writes of a buffer, oldest first. Most tiles are written once.
+#[derive(Default)]
+enum Writes {
+    #[default]
+    None,
+    One(Write),
+    Many(Box<Vec<Write>>),
+}
+
+#[derive(Clone, Copy)]
+struct Write {
+    view: ViewId,
+    place: Place,
 }
 
 /// The most writes of one buffer that are remembered; older ones are mostly overwritten.
 const MAX_WRITES: usize = 16;
 
+impl Writes {
+    fn as_slice(&self) -> &[Write] {
+        match self {
+            Writes::None => &[],
+            Writes::One(it) => std::slice::from_ref(it),
+            Writes::Many(all) => all,
+        }
+    }
+
+    fn push(&mut self, write: Write) {
+        *self = match std::mem::take(self) {
+            Writes::None => Writes::One(write),
+            Writes::One(it) if it.view == write.view => Writes::One(write),
+            Writes::One(it) => Writes::Many(Box::new(vec![it, write])),
+            Writes::Many(mut all) => {
+                all.retain(|it| it.view != write.view);
+                if all.len() == MAX_WRITES {
+                    all.remove(0);
+                }
+                all.push(write);
+                Writes::Many(all)
+            }
+        };
+    }
+}
+
 impl Dependences {
     /// A loop begins: over an `affine_range` at this place, or over something else.
     pub fn begin(&mut self, affine: Option<Span>) -> Run {
-        self.n_runs += 1;
-        Run {
-            id: self.n_runs,
-            affine,
-        }
+        let is_in_affine = affine.is_some() || self.current.is_some_and(|it| self.is_in_affine(it));
+        self.runs.push(Begun { affine, is_in_affine });
+        Run(self.runs.len() as u32 - 1)
     }
 
     pub fn enter(&mut self, run: Run, number: usize) {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let parent = self.current;
         self.iterations.push(Iteration { parent, run, number });
-        self.current = Some(self.iterations.len() - 1);
+        let place = u32::try_from(self.iterations.len())
+            .ok()
+            .and_then(NonZeroU32::new);
+        self.current = Some(Place(
+            place.expect("steps of an evaluation are limited below u32::MAX"),
+        ));
     }
 
     pub fn leave(&mut self) {
-        self.current = self.current.and_then(|it| self.iterations[it].parent);
+        self.current = self.current.and_then(|it| self.iteration(it).parent);
     }
 
     /// The instruction emitted last writes elsewhere.
@@ -76,16 +128,41 @@ impl Dependences {
         }
     }
 
+    fn iteration(&self, place: Place) -> &Iteration {
+        &self.iterations[place.0.get() as usize - 1]
+    }
+
+    fn begun(&self, run: Run) -> &Begun {
+        &self.runs[run.0 as usize]
+    }
+
+    fn is_in_affine(&self, place: Place) -> bool {
+        self.begun(self.iteration(place).run).is_in_affine
+    }
+
+    fn writes_of(&self, buffer: BufferId) -> &[Write] {
+        self.writes.get(buffer.index()).map_or(&[], Writes::as_slice)
+    }
+
+    fn note_write(&mut self, buffer: BufferId, write: Write) {
+        if self.writes.len() <= buffer.index() {
+            self.writes.resize_with(buffer.index() + 1, Writes::default);
+        }
+        self.writes[buffer.index()].push(write);
+    }
+
     /// The affine loop that two places share in different iterations.
-    fn carried(&self, write: Option<usize>, read: Option<usize>) -> Option<(Span, u32, u32)> {
-        let mut here = read;
+    fn carried(&self, write: Place, read: Place) -> Option<(Span, u32, u32)> {
+        let mut here = Some(read);
         while let Some(at) = here {
-            let iteration = &self.iterations[at];
-            let mut there = write;
+            let iteration = self.iteration(at);
+            let mut there = Some(write);
             while let Some(other) = there {
-                let other = &self.iterations[other];
+                let other = self.iteration(other);
                 if other.run == iteration.run {
-                    if let (Some(span), true) = (iteration.run.affine, other.number != iteration.number) {
+                    if let (Some(span), true) =
+                        (self.begun(iteration.run).affine, other.number != iteration.number)
+                    {
                         return Some((span, other.number, iteration.number));
                     }
                     break;
@@ -120,7 +197,11 @@ impl Evaluator<'_> {
             span,
             place,
         } = inst;
-        let (op, span, place) = (*op, *span, *place);
+        let (op, span) = (*op, *span);
+        // Only the iterations of an affine loop promise anything.
+        let Some(place) = place.filter(|it| self.dependences.is_in_affine(*it)) else {
+            return;
+        };
         let accumulates = self.accumulates(op, args);
         for (operand, arg) in op.row().operands.iter().zip(args) {
             let (Some(facts), Arg::View(id)) = (operand.kind.tile(), arg) else {
@@ -129,7 +210,7 @@ impl Evaluator<'_> {
             let view = self.program[*id];
             let overwrites = op == Op::NcMatmul && args.contains(&Arg::Accumulate(Accumulate::Overwrite));
             let reads = facts.access != Access::Write && !(overwrites && facts.access == Access::ReadWrite);
-            if reads && !accumulates && place.is_some() {
+            if reads && !accumulates {
                 self.check_read(&view, place, span);
             }
         }
@@ -138,26 +219,20 @@ impl Evaluator<'_> {
                 continue;
             };
             if facts.access != Access::Read {
-                let view = self.program[*id];
-                let writes = self.dependences.writes.entry(view.buffer).or_default();
-                writes.retain(|it| it.0 != view);
-                if writes.len() == MAX_WRITES {
-                    writes.remove(0);
-                }
-                writes.push((view, place));
+                let buffer = self.program[*id].buffer;
+                self.dependences.note_write(buffer, Write { view: *id, place });
             }
         }
     }
 
-    fn check_read(&mut self, view: &View, place: Option<usize>, span: Span) {
-        let Some(writes) = self.dependences.writes.get(&view.buffer) else {
-            return;
+    fn check_read(&mut self, view: &View, place: Place, span: Span) {
+        // A number may be that of a tile that was taken back.
+        let is_seen = |it: &&Write| {
+            let written = &self.program[it.view];
+            written.buffer == view.buffer && super::bind::may_overlap(written, view)
         };
-        let newest = writes
-            .iter()
-            .rev()
-            .find(|it| super::bind::may_overlap(&it.0, view));
-        let Some((range, from, to)) = newest.and_then(|it| self.dependences.carried(it.1, place)) else {
+        let newest = self.dependences.writes_of(view.buffer).iter().rev().find(is_seen);
+        let Some((range, from, to)) = newest.and_then(|it| self.dependences.carried(it.place, place)) else {
             return;
         };
         let buffer = &self.program[view.buffer];
