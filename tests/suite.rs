@@ -57,6 +57,7 @@ fn settings() -> Settings {
         dialect: None,
         params: Vec::new(),
         spill: false,
+        reorder: false,
         place_seed: None,
         root: None,
     }
@@ -238,6 +239,50 @@ fn placement_seeds_change_addresses_and_no_values() {
         }
     }
     assert!(n_moved > 100, "only {n_moved} placements were made");
+}
+
+/// Instructions that change places compute the same, and are taken only where the model finds them faster.
+#[test]
+fn reordered_programs_compute_the_same_bits_no_slower() {
+    let (mut n_faster, mut n_kept) = (0, 0);
+    for path in files("examples", "nk")
+        .into_iter()
+        .chain(files("tests/kernels", "py"))
+        .chain(files("tests/spill", "py"))
+    {
+        let (faster, kept) = with_stack(move || {
+            let settings = Settings {
+                reorder: true,
+                ..settings()
+            };
+            let before = run(&path, Emulator::Jit, RunOrder::Program);
+            let (mut n_faster, mut n_kept) = (0, 0);
+            for order in [
+                RunOrder::Program,
+                RunOrder::Engines,
+                RunOrder::Random { seed: 11 },
+            ] {
+                let after = run_with(&path, Emulator::Jit, order, settings.clone());
+                assert!(
+                    bits(&after) == bits(&before),
+                    "{path:?} has other values in {order:?}"
+                );
+                for (before, after) in before.iter().zip(&after) {
+                    let Some(reordered) = after.modelled.reordered else {
+                        panic!("{path:?} says nothing of its order");
+                    };
+                    n_faster += usize::from(reordered.is_taken());
+                    n_kept += usize::from(!reordered.is_taken());
+                    let (before, after) = (before.modelled.total_ps, after.modelled.total_ps);
+                    assert!(after <= before, "{path:?}: {before} ps become {after} ps");
+                }
+            }
+            (n_faster, n_kept)
+        });
+        n_faster += faster;
+        n_kept += kept;
+    }
+    assert!(n_faster > 60 && n_kept > 60, "{n_faster} faster, {n_kept} kept");
 }
 
 /// What is poisoned where storage is reused is never seen, and no read of correct kernels is suspected.

@@ -40,7 +40,8 @@ fn each_job(
         target: &TARGETS[0],
         dialect: None,
         params: Vec::new(),
-        spill: false,
+        spill: path.ends_with("advice/spilled.nk"),
+        reorder: false,
         place_seed: None,
         root: None,
     };

@@ -20,6 +20,7 @@ fn settings() -> Settings {
         dialect: None,
         params: Vec::new(),
         spill: false,
+        reorder: false,
         place_seed: None,
         root: None,
     }

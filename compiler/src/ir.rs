@@ -6,9 +6,11 @@
 
 mod control;
 mod host;
+mod order;
 
 pub use control::{Bound, Control, ControlStep, Dynamic, Index, Loop, LoopKind, MAX_TOUCHES, Node, Register};
 pub use host::{Constant, Print};
+pub use order::{Asked, Mark, MarkId};
 
 use crate::diagnostic::quote;
 use crate::dtype::Dtype;
@@ -413,6 +415,7 @@ pub struct Inst {
     pub engine: Engine,
     pub loc: Option<LocId>,
     pub args: [Arg; MAX_ARGS],
+    pub asked: Asked,
 }
 
 impl Inst {
@@ -460,6 +463,8 @@ pub struct Program {
     shuffles: Vec<Shuffle>,
     ranks: Vec<Ranks>,
     pub insts: Vec<Inst>,
+    /// What instructions are named by that wait for each other on request.
+    pub marks: Vec<Mark>,
     pub registers: Vec<Register>,
     /// Loops that the device runs, in order of their beginnings, outer ones first.
     pub loops: Vec<Loop>,
@@ -488,6 +493,7 @@ impl Program {
             shuffles: Vec::new(),
             ranks: Vec::new(),
             insts: Vec::new(),
+            marks: Vec::new(),
             registers: Vec::new(),
             loops: Vec::new(),
             has_dynamic_views: false,
@@ -672,6 +678,7 @@ indexed! {
     ShuffleId shuffles Shuffle;
     RanksId ranks Ranks;
     InstId insts Inst;
+    MarkId marks Mark;
     LocId locs Loc;
     RegisterId registers Register;
 }

@@ -32,6 +32,7 @@ pub mod specialize;
 pub mod verify;
 pub mod cost;
 pub mod footprint;
+pub mod reorder;
 pub mod place;
 pub mod check;
 pub mod spill;
@@ -41,6 +42,7 @@ pub mod launch;
 use check::{ForeignRead, Results, Unwritten};
 use diagnostic::{Diagnostic, Report};
 use ir::{BufferId, FirstWrites, Placement, Program, Schedule};
+use reorder::Reordered;
 use source::{FileId, Sources};
 use specialize::{Input, Request};
 use spill::Spilled;
@@ -58,6 +60,8 @@ pub struct Compiled {
     pub unwritten: Vec<Unwritten>,
     /// What was moved to HBM and back because it did not fit.
     pub spilled: Spilled,
+    /// How the order was chosen, when another than that of the program was asked for.
+    pub reordered: Option<Reordered>,
     /// Tensor arguments in the order of the request.
     pub inputs: Vec<Input>,
     /// Tensors that programs of one launch have in common, besides arguments and results.
@@ -128,6 +132,7 @@ pub fn compile_ast(
                 schedule: stages.schedule,
                 unwritten: stages.unwritten,
                 spilled,
+                reordered: None,
                 inputs: specialized.inputs,
                 shared,
                 foreign: stages.foreign,
@@ -185,6 +190,7 @@ pub fn complete(
     let checked = check::check_as(program, &placement, results).map_err(|it| reports(&it))?;
     let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
     none(schedule::verify_schedule(program, &placement, &schedule))?;
+    none(schedule::check_semaphores(program, &schedule, target))?;
     Ok(Stages {
         placement,
         first_writes: checked.first_writes,

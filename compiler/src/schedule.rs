@@ -5,18 +5,20 @@
 //! instruction does or which engine computes it, and knows nothing about time. Between segments of the control flow all
 //! queues meet at a barrier, so that the iterations of a loop need no order of their own.
 
+mod budget;
 mod clock;
 mod grid;
 mod heirs;
-mod owners;
-mod slots;
+pub(crate) mod owners;
+pub(crate) mod slots;
 mod state;
 mod transfers;
 mod verify;
 
+pub use budget::{check_semaphores, semaphores};
 pub use verify::{Error, verify_schedule};
 
-use crate::ir::{ControlStep, InstId, MAX_TOUCHES, Placement, Program, Schedule, Step};
+use crate::ir::{ControlStep, InstId, MAX_TOUCHES, MarkId, Placement, Program, Schedule, Step};
 use crate::isa::{Access, ENGINES, Engine, N_ENGINES, Unit};
 use clock::{Clock, Lane};
 use heirs::Heirs;
@@ -33,6 +35,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
         slots,
         is_born: vec![false; program.buffers.len()],
         heirs: Heirs::new(),
+        marked: vec![None; program.marks.len()],
         queues: Default::default(),
         n_dealt: 0,
     };
@@ -60,6 +63,8 @@ struct Scheduling<'a> {
     states: Vec<State>,
     is_born: Vec<bool>,
     heirs: Heirs,
+    /// What completes the marked instructions that were dealt.
+    marked: Vec<Option<(Lane, u32)>>,
     queues: [Queue; N_ENGINES],
     n_dealt: u32,
 }
@@ -95,10 +100,25 @@ impl Scheduling<'_> {
             }
             *touched = Some((access, slot));
         }
+        if let Some(mark) = inst.asked.mark {
+            self.after(mark, &mut need);
+        }
         wait_for(&mut self.queues, engine, &need);
         let position = self.queues[engine as usize].push(id, self.n_dealt, engine);
+        if let Some(mark) = inst.asked.mark {
+            self.marked[mark.index()] = Some((lane, position));
+        }
         self.n_dealt += 1;
         record(&mut self.states, &touched, lane, position);
+    }
+
+    /// Adds what a marked instruction waits for on request.
+    fn after(&self, mark: MarkId, need: &mut Clock) {
+        for it in &self.program[mark].after {
+            if let Some((lane, position)) = self.marked[it.index()] {
+                need.raise(lane, position);
+            }
+        }
     }
 
     /// Lets all queues meet: behind a barrier everything above it is complete.

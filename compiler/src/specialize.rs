@@ -51,6 +51,7 @@ mod classic;
 mod loops;
 mod language;
 mod dynamic;
+mod ordering;
 mod create;
 mod lazy_zero;
 mod constant;
@@ -202,6 +203,7 @@ struct Evaluator<'a> {
     /// Index tensors without variables, by the expression that makes them.
     constant_indices: FxHashMap<*const crate::ast::Expr, Value>,
     dependences: dependence::Dependences,
+    ordering: ordering::Ordering,
     /// The loops and tensors whose dependence was reported.
     carried: Vec<(Span, Arc<str>)>,
     /// The methods being called: their class and object.
@@ -254,6 +256,7 @@ impl<'a> Evaluator<'a> {
             loops: loops::Loops::default(),
             constant_indices: FxHashMap::default(),
             dependences: dependence::Dependences::default(),
+            ordering: ordering::Ordering::default(),
             carried: Vec::new(),
             receivers: Vec::new(),
             caught: Vec::new(),

@@ -10,7 +10,7 @@ mod psum;
 
 use crate::check::{Extent, Gap, Written, window};
 use crate::dtype::Dtype;
-use crate::ir::{BufferId, Dim, Inst, InstId, LocId, Name, Program, Role, View};
+use crate::ir::{Asked, BufferId, Dim, Inst, InstId, LocId, Name, Program, Role, View};
 use crate::isa::{Access, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::place::place;
 use crate::target::Target;
@@ -237,6 +237,7 @@ impl<'a> Spilling<'a> {
             let whole = View::whole(here, &self.out[here]);
             load.args[0] = Arg::View(self.out.add_view(whole));
             load.loc = loc;
+            load.asked = Asked::default();
             self.out.add_inst(load);
             self.moved.reload_bytes +=
                 self.program[tile].bytes() * u64::from(self.program[tile].partitions());
@@ -328,6 +329,7 @@ impl<'a> Spilling<'a> {
                 engine: Engine::Sync,
                 loc,
                 args,
+                asked: Asked::default(),
             });
             n_bytes += piece.bytes();
         }

@@ -20,9 +20,11 @@
 //! queue     queue ENGINE { (INSTRUCTION | LOOP | wait ENGINE COUNT | signal ENGINE COUNT | barrier) … }
 //!             all queues have the same loops and barriers, at which they meet; counts of signals start anew there
 //! loop      for %REGISTER in BOUND..BOUND (by STEP)? { … }   or   while %REGISTER { … }; a bound is a number or a register
-//! instr.    VIEW <- OP TILES, NAME=VALUE, … (on ENGINE)? (~CYCLES)? (at LINE:COLUMN..LINE:COLUMN)?
+//! instr.    VIEW <- OP TILES, NAME=VALUE, … (on ENGINE)? ASKED (~CYCLES)? (at LINE:COLUMN..LINE:COLUMN)?
 //!             TILES are the row's required tiles in its order; every other operand is named. Defaults are left out, and so is
 //!             the engine when it is the row's first, whatever queue the line stands in. Cycles and spans are not kept.
+//! asked     (as %MARK)? (after %MARK, …)? (fixed)?   it starts when those marks are complete; `fixed`: nothing of its queue
+//!             that stands on one side of it in the program runs on the other
 //! view      %NAME                               all of the buffer
 //!           %NAME[ITEM, …]                      an item per dimension: START:END, or INDEX, which drops the dimension
 //!           %NAME[P:Q, OFFSET + COUNT*STEP + …] an access pattern, outermost first; in hbm without the partitions `P:Q`

@@ -5,11 +5,14 @@
 
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{
-    Buffer, BufferId, Dim, Inst, InstId, Name, Placement, Program, Region, Role, Schedule, Shape, Step, View,
+    Asked, Buffer, BufferId, Dim, Frame, Inst, InstId, Loc, Mark, Name, Placement, Program, Region, Role,
+    Schedule, Shape, Step, View,
 };
 use nk_compiler::isa::{Access, Arg, ENGINES, Engine, MAX_ARGS, Memory, N_ENGINES, Op, Unit};
 use nk_compiler::place::{place, verify_placement};
+use nk_compiler::reorder::reorder;
 use nk_compiler::schedule::{schedule, verify_schedule};
+use nk_compiler::source::{Sources, Span};
 use nk_compiler::target::TARGETS;
 use nk_compiler::text::{self, PrintOptions};
 use proptest::prelude::*;
@@ -149,6 +152,7 @@ fn program(steps: &[Line], n_sbuf: usize, n_psum: usize, lifetime: usize, start:
             engine,
             loc: None,
             args,
+            asked: Asked::default(),
         });
     }
     program
@@ -184,6 +188,7 @@ fn fill(program: &mut Program, id: BufferId, start: Start, seed: usize) {
             engine: row.engines[usize::from(on_gpsimd)],
             loc: None,
             args,
+            asked: Asked::default(),
         });
     }
 }
@@ -360,6 +365,54 @@ fn without_wait(schedule: &Schedule, queue: usize, at: usize) -> Schedule {
     mutant
 }
 
+/// Marks instructions so that later ones wait for earlier ones, and fixes some; gives the pairs.
+fn ask(program: &mut Program, pairs: &[(usize, usize)], fixed: &[usize]) -> Vec<(InstId, InstId)> {
+    let n_insts = program.insts.len();
+    let mut asked = Vec::new();
+    for &(a, b) in pairs {
+        let (producer, consumer) = (a.min(b) % n_insts, a.max(b) % n_insts);
+        if producer >= consumer {
+            continue;
+        }
+        let marks = [producer, consumer].map(|at| {
+            let known = program.insts[at].asked.mark;
+            let mark = known.unwrap_or_else(|| program.add_mark(Mark::default()));
+            program.insts[at].asked.mark = Some(mark);
+            mark
+        });
+        program.marks[marks[0].index()].name = Some(Name::plain(&format!("m{producer}")));
+        program.marks[marks[1].index()].after.push(marks[0]);
+        asked.push((InstId::new(producer), InstId::new(consumer)));
+    }
+    for &at in fixed {
+        program.insts[at % n_insts].asked.is_fixed = true;
+    }
+    asked
+}
+
+/// A placement in which no two buffers have a byte in common.
+fn apart(program: &Program) -> Placement {
+    let region = |(idx, it): (usize, &Buffer)| {
+        let start = idx as u32 * 0x1_0000;
+        if it.memory.is_on_chip() {
+            Region::OnChip {
+                partition: 0,
+                partitions: it.partitions() as u16,
+                start,
+                end: start + it.bytes() as u32,
+            }
+        } else {
+            Region::Hbm {
+                address: u64::from(start),
+            }
+        }
+    };
+    Placement {
+        regions: program.buffers.iter().enumerate().map(region).collect(),
+        ..Placement::default()
+    }
+}
+
 fn lives(program: &Program) -> Vec<Option<(usize, usize)>> {
     let mut lives = vec![None; program.buffers.len()];
     for (id, inst) in program.iter() {
@@ -399,13 +452,17 @@ proptest! {
         lifetime in 2usize..20,
         tight in any::<bool>(),
         start in prop_oneof![Just(Start::Nothing), Just(Start::All), Just(Start::Halves)],
+        pairs in prop::collection::vec((0usize..40, 0usize..40), 0..4),
+        fixed in prop::collection::vec(0usize..40, 0..3),
     ) {
-        let program = program(&steps, if tight { 3 } else { 8 }, 2, lifetime, start);
+        let mut program = program(&steps, if tight { 3 } else { 8 }, 2, lifetime, start);
+        let asked = ask(&mut program, &pairs, &fixed);
         let placement = place(&program, &TARGETS[0]).expect("few small buffers fit");
         let schedule = schedule(&program, &placement);
         let errors = verify_schedule(&program, &placement, &schedule);
         prop_assert!(errors.is_empty(), "{errors:?}");
-        let conflicts = conflicts(&program, &placement);
+        let mut conflicts = conflicts(&program, &placement);
+        conflicts.extend(asked);
         prop_assert!(is_ordered(&program, &schedule, &conflicts));
         for (queue, steps) in schedule.queues.iter().enumerate() {
             for at in (0..steps.len()).filter(|&it| matches!(steps[it], Step::Wait { .. })) {
@@ -422,6 +479,43 @@ proptest! {
                     text()
                 );
             }
+        }
+    }
+
+    #[test]
+    fn new_orders_keep_every_conflict_and_what_was_asked(
+        steps in prop::collection::vec(step(), 2..40),
+        lifetime in 2usize..20,
+        pairs in prop::collection::vec((0usize..40, 0usize..40), 0..4),
+        fixed in prop::collection::vec(0usize..40, 0..3),
+        window in 1usize..40,
+    ) {
+        let mut program = program(&steps, 8, 2, lifetime, Start::Nothing);
+        let asked = ask(&mut program, &pairs, &fixed);
+        // Locations tell instructions apart.
+        let file = Sources::new().add("random", "");
+        for idx in 0..program.insts.len() {
+            let loc = program.add_loc(Loc {
+                span: Span::new(file, 0, 0),
+                parent: None,
+                frame: Frame::Here,
+            });
+            program.insts[idx].loc = Some(loc);
+        }
+        let reordered = reorder(&program, window, &TARGETS[0]);
+        let mut places = vec![usize::MAX; program.insts.len()];
+        for (place, inst) in reordered.insts.iter().enumerate() {
+            let loc = inst.loc.expect("every instruction has one");
+            prop_assert_eq!(places[loc.index()], usize::MAX, "an instruction comes twice");
+            places[loc.index()] = place;
+        }
+        let mut pairs = conflicts(&program, &apart(&program));
+        pairs.extend(asked);
+        for (first, second) in pairs {
+            prop_assert!(places[first.index()] < places[second.index()], "{first:?} and {second:?} change places");
+        }
+        for (id, inst) in program.iter() {
+            prop_assert!(!inst.asked.is_fixed || places[id.index()] == id.index(), "a fixed instruction moves");
         }
     }
 }

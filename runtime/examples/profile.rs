@@ -33,6 +33,7 @@ fn run(sources: &mut Sources) -> Result<(), Failure> {
         dialect: None,
         params: Vec::new(),
         spill: false,
+        reorder: false,
         place_seed: None,
         root: None,
     };

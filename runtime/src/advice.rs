@@ -1,7 +1,8 @@
 //! What one change would gain: the rules of the vendor's performance guide as detectors.
 //!
 //! Takes a compiled program and its profile, gives findings, the largest gain first. The gain of each is an upper bound: the
-//! schedule is timed again with the cause removed and everything else as it is. Runs no values and changes no program.
+//! schedule is timed again with the cause removed and everything else as it is; other ranks of a launch are taken to do
+//! the same at the same time. Runs no values and changes no program.
 
 mod apart;
 mod find;
@@ -9,7 +10,7 @@ mod pairs;
 mod rename;
 
 use crate::profile::{Profile, place};
-use crate::time::{Changes, time_changed};
+use crate::time::{Changes, Fleet, Timed, time_changed};
 use nk_compiler::Compiled;
 use nk_compiler::ir::{InstId, Placement, Program, Schedule};
 use nk_compiler::isa::Memory;
@@ -151,8 +152,8 @@ struct Found {
 enum Without {
     Changes(Changes),
     Timing(Box<Timing>),
-    /// With an own place for every version of every tile of a memory.
-    Apart(Memory),
+    /// With an own place for every version of every tile of a memory, and without some instructions.
+    Apart(Memory, Changes),
 }
 
 /// Gains below so many thousandths of the time are not worth a line.
@@ -163,7 +164,7 @@ const MAX_PLACES: usize = 3;
 const MAX_EXAMPLES: usize = 500;
 
 /// The findings whose gain is worth a line, the largest first.
-pub fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources) -> Vec<Advice> {
+pub fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources, fleet: &Fleet<'_>) -> Vec<Advice> {
     let program = &compiled.program;
     let total_ps = profile.totals.total_ps;
     let found = find::all(compiled, profile);
@@ -171,7 +172,7 @@ pub fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources) -> Vec<
     let times: Vec<Option<u64>> = std::thread::scope(|scope| {
         let threads: Vec<_> = found
             .iter()
-            .map(|it| scope.spawn(|| retime(compiled, profile, &it.without)))
+            .map(|it| scope.spawn(|| retime(compiled, profile, &it.without, fleet)))
             .collect();
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined
@@ -205,15 +206,20 @@ pub fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources) -> Vec<
 }
 
 /// The modelled time without a cause.
-fn retime(compiled: &Compiled, profile: &Profile, without: &Without) -> Option<u64> {
+fn retime(compiled: &Compiled, profile: &Profile, without: &Without, fleet: &Fleet<'_>) -> Option<u64> {
     let (program, target) = (&compiled.program, profile.target);
     let total = |program: &Program,
                  placement: &Placement,
                  schedule: &Schedule,
                  target: &Target,
                  changes: &Changes| {
-        let trace = time_changed(program, placement, schedule, target, changes);
-        trace.along(&program.control(), &profile.counts).total_ps
+        let timed = Timed {
+            program,
+            placement,
+            schedule,
+        };
+        let traces = time_changed(&[timed], fleet, target, changes);
+        traces[0].along(&program.control(), &profile.counts).total_ps
     };
     Some(match without {
         Without::Changes(changes) => total(program, &compiled.placement, &compiled.schedule, target, changes),
@@ -230,9 +236,10 @@ fn retime(compiled: &Compiled, profile: &Profile, without: &Without) -> Option<u
                 &Changes::default(),
             )
         }
-        Without::Apart(memory) => {
-            let (program, placement, schedule) = apart::apart(program, &compiled.placement, *memory)?;
-            total(&program, &placement, &schedule, target, &Changes::default())
-        }
+        Without::Apart(memory, changes) => match apart::apart(program, &compiled.placement, *memory) {
+            Some((program, placement, schedule)) => total(&program, &placement, &schedule, target, changes),
+            None if changes.insts.is_empty() => return None,
+            None => total(program, &compiled.placement, &compiled.schedule, target, changes),
+        },
     })
 }

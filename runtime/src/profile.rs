@@ -14,16 +14,18 @@ pub use perfetto::perfetto;
 pub use text::{text, timeline_text, to_json};
 
 use crate::advice::{Advice, advise};
-use crate::time::time;
+use crate::time::{Fleet, time};
 use crate::trace::{Bound, Totals, Trace};
 use nk_compiler::Compiled;
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{Control, Frame, Inst, InstId, Loc, LoopKind, Node, Program, Step, View};
 use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
+use nk_compiler::reorder::Reordered;
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A profile of one program on one core.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub struct Profile {
     pub hardware_flops: u64,
     pub transpose_flops: u64,
     pub spilled: Spilled,
+    /// How the order was chosen, when another than that of the program was asked for.
+    pub reordered: Option<Reordered>,
     /// Source lines by the time that engines and transfers spend on them, longest first.
     pub lines: Vec<LineTime>,
     /// Source lines along the critical path, longest first; together they are the modelled time.
@@ -122,6 +126,7 @@ impl Profile {
             hardware_flops: 0,
             transpose_flops: 0,
             spilled: compiled.spilled,
+            reordered: compiled.reordered,
             lines: Vec::new(),
             critical: Vec::new(),
             advice: Vec::new(),
@@ -148,7 +153,24 @@ impl Profile {
     /// The profile with advice, for which the schedule is timed again without each cause of lost time.
     pub fn advised(compiled: &Compiled, target: &'static Target, sources: &Sources) -> Profile {
         let mut profile = Profile::new(compiled, target, sources);
-        profile.advice = advise(compiled, &profile, sources);
+        profile.advice = advise(compiled, &profile, sources, &Fleet::of_ranks(target, 1));
+        profile
+    }
+
+    /// The same for the first program of a launch on several cores. What a change does to ranks that do other things and wait
+    /// for this one is not known, so that they get none.
+    pub fn first_advised(
+        lanes: &[cores::Lane],
+        fleet: &Fleet<'_>,
+        target: &'static Target,
+        sources: &Sources,
+    ) -> Profile {
+        let first = &lanes[0];
+        let mut profile = Profile::of_trace(&first.compiled, first.trace.clone(), target, sources);
+        let is_same = |it: &cores::Lane| Arc::ptr_eq(&it.compiled, &first.compiled);
+        if first.trace.collectives.is_empty() || lanes.iter().all(is_same) {
+            profile.advice = advise(&first.compiled, &profile, sources, fleet);
+        }
         profile
     }
 
@@ -229,7 +251,13 @@ impl Profile {
         let engines = ENGINES
             .iter()
             .map(|(engine, name)| (*name, self.totals.busy_ps[*engine as usize]));
-        let all = engines.chain([("dma", self.totals.dma_busy_ps)]);
+        let collectives = self
+            .trace
+            .collectives
+            .iter()
+            .map(|it| it.end_ps - it.first_ps)
+            .sum();
+        let all = engines.chain([("dma", self.totals.dma_busy_ps), ("collectives", collectives)]);
         let (name, busy) = all.max_by_key(|it| it.1).unwrap_or(("dma", 0));
         (name, share(busy as f64, self.totals.total_ps as f64))
     }
@@ -240,7 +268,7 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 /// How often each segment runs, and whether that is known: loops with bounds in registers count once.
-fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bool) {
+pub(crate) fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bool) {
     fn walk(program: &Program, nodes: &[Node], count: u64, counts: &mut [u64]) -> bool {
         let mut is_exact = true;
         for node in nodes {

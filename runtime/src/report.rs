@@ -6,6 +6,7 @@ use crate::Rounding;
 use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
+use nk_compiler::reorder::Reordered;
 use nk_compiler::target::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -157,6 +158,9 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
     );
     line(out, "spilled", &modelled.spilled.to_string());
+    if let Some(reordered) = modelled.reordered {
+        line(out, "order", &reordered.to_string());
+    }
     let overhead = micros(target.timing.program_overhead_ps);
     let total = micros(modelled.total_ps);
     line(
@@ -230,6 +234,7 @@ pub fn run_json(outcome: &Outcome) -> Value {
         "dmas": modelled.dmas,
         "sbuf_peak_bytes": modelled.sbuf_peak_bytes,
         "psum_peak_bytes": modelled.psum_peak_bytes,
+        "order": order_json(modelled.reordered),
         "spill_save_bytes": modelled.spilled.save_bytes,
         "spill_reload_bytes": modelled.spilled.reload_bytes,
         "spill_psum_bytes": modelled.spilled.psum_bytes,
@@ -282,4 +287,17 @@ fn check_json(check: &NamedCheck) -> Value {
         "first_bad_index": found.and_then(|it| it.first_bad.as_ref()).map(|it| &it.0),
         "reason": check.check.as_ref().err(),
     })
+}
+
+/// How an order was chosen: both times, and which of them it is.
+pub fn order_json(reordered: Option<Reordered>) -> Value {
+    let nanos = |ps: u64| ps as f64 / 1e3;
+    match reordered {
+        None => json!("program"),
+        Some(it) => json!({
+            "taken": if it.is_taken() { "reordered" } else { "program" },
+            "program_ns": nanos(it.program_ps),
+            "reordered_ns": it.other_ps.map(nanos),
+        }),
+    }
 }

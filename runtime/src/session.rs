@@ -12,6 +12,7 @@ mod outside;
 mod ranks;
 mod vacuous;
 mod watching;
+mod reordering;
 mod replay;
 mod run;
 
@@ -250,7 +251,13 @@ impl Session {
             loader: &loader,
             arrays: &array_loader,
         };
-        Ok(compile_ast(sources, self.file, module, &request)?)
+        let compiled = compile_ast(sources, self.file, module, &request)?;
+        let n_programs: u64 = request.grid.iter().map(|&it| u64::from(it)).product();
+        Ok(if self.settings.reorder {
+            reordering::faster(compiled, n_programs > 1, &self.settings)
+        } else {
+            compiled
+        })
     }
 
     /// A mistake in an argument is the directive's when it comes from one, else the command line's.
@@ -287,7 +294,8 @@ impl Session {
             self.settings.target,
         );
         let stages = stages.map_err(Failure::kernel)?;
-        Ok(Compiled {
+        let is_free = parsed.placement.is_none() && parsed.schedule.is_none();
+        let compiled = Compiled {
             program,
             placement: stages.placement,
             first_writes: stages.first_writes,
@@ -297,9 +305,15 @@ impl Session {
             shared: Vec::new(),
             reads_place: false,
             spilled,
+            reordered: None,
             inputs,
             warnings: stages.warnings,
             printed: String::new(),
+        };
+        Ok(if self.settings.reorder && is_free {
+            reordering::faster(compiled, false, &self.settings)
+        } else {
+            compiled
         })
     }
 }

@@ -17,7 +17,7 @@ pub use change::{Change, Changes};
 
 use crate::trace::{Bound, Event, Stall, TableLoad, Totals, Trace, Traffic, Transfer};
 pub use collective::Fleet;
-pub use meet::{Timed, time_together};
+pub use meet::{Timed, time_changed, time_together};
 
 use dma::{DmaEngines, InFlight};
 use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};
@@ -30,23 +30,12 @@ pub const MODEL_VERSION: u32 = 1;
 
 /// Runs the model over a verified schedule.
 pub fn time(program: &Program, placement: &Placement, schedule: &Schedule, target: &Target) -> Trace {
-    time_changed(program, placement, schedule, target, &Changes::default())
-}
-
-/// The same, with some instructions taking another time than they do.
-pub fn time_changed(
-    program: &Program,
-    placement: &Placement,
-    schedule: &Schedule,
-    target: &Target,
-    changes: &Changes,
-) -> Trace {
     let timed = Timed {
         program,
         placement,
         schedule,
     };
-    let mut traces = meet::time_changed(&[timed], &Fleet::of_ranks(target, 1), target, changes);
+    let mut traces = time_together(&[timed], &Fleet::of_ranks(target, 1), target);
     traces.swap_remove(0)
 }
 

@@ -132,6 +132,7 @@ fn run_fetched(folder: &Path, fetched: &Fetched) -> Result<Option<FetchedRun>, F
         dialect: None,
         params: Vec::new(),
         spill: true,
+        reorder: false,
         place_seed: None,
         root: None,
     };

@@ -47,6 +47,7 @@ pub fn settings() -> Settings {
         dialect: None,
         params: Vec::new(),
         spill: false,
+        reorder: false,
         place_seed: None,
         root: None,
     }

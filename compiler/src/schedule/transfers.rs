@@ -7,7 +7,7 @@
 //! step behind some of the loads that follow.
 
 use crate::footprint::Footprint;
-use crate::ir::{BufferId, Inst, InstId, Placement, Program, View};
+use crate::ir::{Asked, BufferId, Inst, InstId, Placement, Program, View};
 use crate::isa::{Access, Engine, N_ENGINES, Unit};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -68,8 +68,12 @@ impl<'a> Plan<'a> {
         let mut waiting: VecDeque<Waiting> = VecDeque::new();
         for id in range.map(InstId::new) {
             let inst = &program[id];
-            let is_store = is_free_store(program, inst);
-            if !waiting.is_empty() && depends(program, placement, inst, &waiting, &self.is_born, is_store) {
+            // A store on which the kernel has said something stays where it is.
+            let is_asked = inst.asked != Asked::default();
+            let is_store = is_free_store(program, inst) && !is_asked;
+            if !waiting.is_empty()
+                && (is_asked || depends(program, placement, inst, &waiting, &self.is_born, is_store))
+            {
                 order.extend(waiting.drain(..).map(|it| it.id));
             }
             for (_, view) in program.accesses(inst) {

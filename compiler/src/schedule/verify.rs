@@ -3,11 +3,13 @@
 //! Takes a placed program and a schedule, gives the rules that the schedule breaks:
 //! every instruction stands in one queue that may hold it; the signals of a pair of queues count 1, 2, 3, … and each wait
 //! has its signal; all queues have the barriers and loops of the program, and every instruction stands between the right
-//! ones; the queues drain when they are run; and of two instructions that touch a common byte, one writing, the
+//! ones; the queues drain when they are run; what the kernel has asked of the order
+//! holds; and of two instructions that touch a common byte, one writing, the
 //! one that comes first in the program is complete before the other one starts. Shares geometry with the scheduler, not
 //! its idea of what has to wait. That buffers which live at the same time lie apart is the placement's proof.
 
 mod error;
+mod asked;
 mod older;
 mod past;
 mod races;
@@ -28,7 +30,11 @@ pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Sche
     }
     match run(program, schedule) {
         Err(deadlock) => vec![deadlock],
-        Ok(pasts) => races::races(program, placement, schedule, &places, &pasts),
+        Ok(pasts) => {
+            let mut errors = asked::broken(program, schedule, &places, &pasts);
+            errors.extend(races::races(program, placement, schedule, &places, &pasts));
+            errors
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use super::call::unexpected;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::mask::Extent;
+use super::ordering::Handle;
 use super::tensor::{axis, int_list, pairs};
 use super::value::Value;
 use super::{Evaluator, Warning, library, newer};
 use crate::dtype::Dtype;
-use crate::ir::{Dim, Inst, Pattern, Role, Shuffle, View};
+use crate::ir::{Asked, Dim, Inst, Pattern, Role, Shuffle, View};
 use crate::isa::newer::{NEWER_OPERATORS, REMOVED};
 use crate::isa::{
     Accumulate, ActFn, AluClass, AluOp, AluSet, Arg, DtypeSet, Engine, Kind, MAX_ARGS, Memory, Op, Operand,
@@ -72,7 +73,7 @@ impl Evaluator<'_> {
             self.warn(Warning::IntThroughF32, span);
         }
         self.emit(op, engine, bound, span)?;
-        Ok(Value::Instruction)
+        Ok(Value::Instruction(Handle::default()))
     }
 
     /// Appends an instruction.
@@ -117,6 +118,10 @@ impl Evaluator<'_> {
             engine,
             loc,
             args,
+            asked: Asked {
+                mark: None,
+                is_fixed: self.ordering.n_fixed > 0,
+            },
         });
         Ok(())
     }

@@ -34,7 +34,11 @@ impl Evaluator<'_> {
             Value::Builtin(name) => builtins::call(self, name, args),
             Value::Library(it) => standard::call(self, it.module, &it.name.clone(), args),
             Value::Nl(name) => self.call_language(name, args),
-            Value::Isa(op) => self.call_instruction(*op, args, None),
+            Value::Isa(op) => self.with_handle(args, |this, args| this.call_instruction(*op, args, None)),
+            Value::Scheduled(it) => {
+                self.add_schedule(it.clone());
+                self.call(&it.kernel, args)
+            }
             Value::Dtype(dtype) => host_bridge::cast_scalar(self, HostDtype::from(*dtype), args),
             Value::Host(it) => match **it {
                 Arg::Dtype(dtype) => host_bridge::cast_scalar(self, dtype, args),

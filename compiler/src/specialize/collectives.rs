@@ -10,6 +10,7 @@ use super::builtins::{no_attribute, required};
 use super::error::{Error, Mistake, Result};
 use super::eval::CallArgs;
 use super::library;
+use super::ordering::Handle;
 use super::tensor::int_list;
 use super::value::{Tensor, Value};
 use crate::ir::Ranks;
@@ -223,7 +224,7 @@ impl Evaluator<'_> {
             group: 2,
         };
         self.emit_exchange(&[], &data, &terms, span)?;
-        Ok(Value::Instruction)
+        Ok(Value::Instruction(Handle::default()))
     }
 
     /// One instruction for each channel, all of which hold one tensor.

@@ -8,6 +8,7 @@ use super::builtins::required;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::history::Removed;
+use super::ordering::Handle;
 use super::tensor::{Creation, int};
 use super::value::{Region, Tensor, Value};
 use super::{Evaluator, library};
@@ -57,7 +58,7 @@ impl Evaluator<'_> {
         }
         args.insert(0, self.view_arg(&dst));
         self.put(Op::DmaCompute, &args, span)?;
-        Ok(Value::Instruction)
+        Ok(Value::Instruction(Handle::default()))
     }
 
     /// `nisa.dma_copy(dst, src, dst_rmw_op=…)` of the classic style, which adds to what is there.
@@ -81,7 +82,7 @@ impl Evaluator<'_> {
         self.removed(Removed::AddingCopy, span);
         let (dst, src) = (self.view_arg(&dst), self.view_arg(&src));
         self.put(Op::DmaCompute, &[dst, dst, src], span)?;
-        Ok(Value::Instruction)
+        Ok(Value::Instruction(Handle::default()))
     }
 
     fn sources(&self, value: &Value, span: Span) -> Result<Vec<Tensor>> {

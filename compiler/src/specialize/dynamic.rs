@@ -8,6 +8,7 @@ use super::builtins::required;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::exec::Flow;
+use super::ordering::Handle;
 use super::scope::Frame;
 use super::value::{Tensor, Value};
 use super::{Evaluator, layout};
@@ -94,7 +95,7 @@ impl Evaluator<'_> {
             }
         };
         self.emit_register(op, args, span)?;
-        Ok(Value::Instruction)
+        Ok(Value::Instruction(Handle::default()))
     }
 
     fn new_register(&mut self, span: Span) -> RegisterId {
@@ -181,7 +182,7 @@ impl Evaluator<'_> {
             args.bind("nl.fori_loop", ["lower", "upper", "body_fun", "step"], 3)?;
         let range = self.counted(&required(lower), &required(upper), step, span)?;
         let body = required(body);
-        let counter = self.open_range(&range, span);
+        let counter = self.open_range(&range, span)?;
         let arguments = CallArgs {
             positional: vec![counter],
             keywords: Vec::new(),
@@ -203,7 +204,7 @@ impl Evaluator<'_> {
         let id = self.new_register(span);
         self.naming = None;
         self.emit_register(Op::RegisterMove, [Arg::Register(id), Arg::Register(first)], span)?;
-        self.open_loop(LoopKind::While { register: id }, span);
+        self.open_loop(LoopKind::While { register: id }, span)?;
         let condition = Value::Register(RegisterValue { id, is_frozen: false });
         let arguments = CallArgs {
             positional: vec![condition],
@@ -230,7 +231,7 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
         self.naming = super::exec::target_name(std::slice::from_ref(target));
-        let counter = self.open_range(range, span);
+        let counter = self.open_range(range, span)?;
         self.naming = None;
         self.assign(target, counter, frame)?;
         self.dynamic_body(span, body, frame)
@@ -245,7 +246,7 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
         let register = register.id;
-        self.open_loop(LoopKind::While { register }, span);
+        self.open_loop(LoopKind::While { register }, span)?;
         self.dynamic_body(span, body, frame)
     }
 
@@ -280,7 +281,7 @@ impl Evaluator<'_> {
         Ok(Flow::Next)
     }
 
-    fn open_range(&mut self, range: &DynamicRange, span: Span) -> Value {
+    fn open_range(&mut self, range: &DynamicRange, span: Span) -> Result<Value> {
         let register = self.new_register(span);
         let DynamicRange { lower, upper, step } = *range;
         self.open_loop(
@@ -291,14 +292,18 @@ impl Evaluator<'_> {
                 step,
             },
             span,
-        );
-        Value::Register(RegisterValue {
+        )?;
+        Ok(Value::Register(RegisterValue {
             id: register,
             is_frozen: true,
-        })
+        }))
     }
 
-    fn open_loop(&mut self, kind: LoopKind, span: Span) {
+    fn open_loop(&mut self, kind: LoopKind, span: Span) -> Result<()> {
+        if self.ordering.n_fixed > 0 {
+            let help = "put the no_reorder block inside the loop";
+            return Err(Error::unsupported("a dynamic loop inside no_reorder", help, span));
+        }
         let first = self.program.insts.len();
         let loc = Some(self.here(span));
         self.open_loops.push(OpenLoop {
@@ -312,6 +317,7 @@ impl Evaluator<'_> {
             depth: self.open_loops.len() as u32 - 1,
             loc,
         });
+        Ok(())
     }
 
     /// The loops that are open, by number, the outer ones first.

@@ -152,13 +152,14 @@ impl Evaluator<'_> {
 
     pub fn with_block(&mut self, items: &[WithItem], body: &[Stmt], frame: &Rc<Frame>) -> Result<Flow> {
         let mut entered = Vec::new();
+        let mut n_fixed = 0;
         for item in items {
             let context = self.eval(&item.context, frame)?;
             let span = item.context.span;
             let value = match &context {
                 // Contexts of NKI and of the standard library order or label instructions; they make nothing.
-                // Queues keep program order as it is, and what runs at once touches different bytes.
-                Value::Library(_) | Value::Nl(_) | Value::None | Value::Instruction | Value::Member(_) => {
+                Value::Library(_) | Value::Nl(_) | Value::None | Value::Instruction(_) | Value::Member(_) => {
+                    n_fixed += usize::from(Self::fixes_order(&context));
                     context.clone()
                 }
                 Value::Object(object) => {
@@ -182,7 +183,9 @@ impl Evaluator<'_> {
                 self.assign(target, value, frame)?;
             }
         }
+        self.ordering.n_fixed += n_fixed;
         let flow = self.exec_block(body, frame);
+        self.ordering.n_fixed -= n_fixed;
         for (object, span) in entered.iter().rev() {
             let nothing = vec![Value::None, Value::None, Value::None];
             if let Some(result) = self.call_special(object, "__exit__", nothing, *span) {

@@ -14,6 +14,7 @@ use super::eval::{CallArgs, with_article};
 use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Condition, Extent, Mask, Test};
+use super::ordering::Handle;
 use super::promote::promote;
 use super::reduce::{sorted_axes, with_axes_last};
 use super::restrict::Masked;
@@ -116,7 +117,7 @@ impl Evaluator<'_> {
             });
             if let (Some(dst), Some(src)) = (dst, src) {
                 self.copy_boxes(&dst, &src, mask, span)?;
-                return Ok(Value::Instruction);
+                return Ok(Value::Instruction(Handle::default()));
             }
         }
         self.settle(&mut args, &Extent::All)?;

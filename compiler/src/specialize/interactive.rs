@@ -149,7 +149,7 @@ impl Evaluator<'_> {
 
     fn shown(&self, value: &Value) -> Option<Shown> {
         match value {
-            Value::None | Value::Instruction => None,
+            Value::None | Value::Instruction(_) => None,
             Value::Tensor(it) => Some(Shown::Tensor(it.view)),
             value => Some(Shown::Text(value.repr())),
         }

@@ -249,7 +249,8 @@ pub fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Resul
     match (wanted, kernels.as_slice()) {
         (Some(wanted), _) => {
             // A later definition of a name replaces the earlier one.
-            let found = all.iter().rev().find(|it| name_of(it).as_deref() == Some(wanted));
+            let named = |name: &str| all.iter().rev().find(|it| name_of(it).as_deref() == Some(name));
+            let found = named(wanted).or_else(|| named(scheduled_kernel(module, wanted)?));
             found.map(|it| Rc::clone(it)).ok_or_else(|| {
                 let known: Vec<String> = names(&all);
                 let suggestion = closest(wanted, known.iter().map(String::as_str));
@@ -271,6 +272,28 @@ pub fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Resul
             several[0].header,
         )),
     }
+}
+
+/// The kernel of which a module-level variable is the scheduled form: `variable = kernel.with_schedule(…)`.
+fn scheduled_kernel<'a>(module: &'a ast::Module, variable: &str) -> Option<&'a str> {
+    module.body.iter().rev().find_map(|stmt| {
+        let StmtKind::Assign { targets, value } = &stmt.kind else {
+            return None;
+        };
+        let is_it = |it: &Expr| matches!(&it.kind, ExprKind::Name(name) if **name == *variable);
+        let ExprKind::Call { callee, .. } = &value.kind else {
+            return None;
+        };
+        match &callee.kind {
+            ExprKind::Attr { value, attr } if targets.iter().any(is_it) && &*attr.name == "with_schedule" => {
+                match &value.kind {
+                    ExprKind::Name(kernel) => Some(&**kernel),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    })
 }
 
 impl Evaluator<'_> {
@@ -297,6 +320,13 @@ impl Evaluator<'_> {
                 keywords.push((name.as_str().into(), self.literal(text)?));
             }
         }
+        if let Some(variable) = request
+            .kernel
+            .filter(|it| name_of(function).as_deref() != Some(*it))
+            && let Some(Value::Scheduled(it)) = self.global(ModuleId(0), &variable.into())?
+        {
+            self.add_schedule(it);
+        }
         let frame = Frame::new(Rc::new(Scope::default()), None, ModuleId(0));
         let Value::Function(closure) = self.make_closure(function, &frame)? else {
             unreachable!("make_closure gives functions");
@@ -311,6 +341,7 @@ impl Evaluator<'_> {
         // An instruction that the target lacks writes nothing, which is no mistake of its own.
         if self.import_errors.is_empty() {
             self.collect_results(&value, function.header)?;
+            self.settle_order()?;
             self.settle_zeros();
         }
         Ok(inputs)

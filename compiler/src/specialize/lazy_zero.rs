@@ -7,7 +7,7 @@
 use super::Evaluator;
 use super::value::Tensor;
 use crate::check::read_before_written;
-use crate::ir::{BufferId, Inst, LocId};
+use crate::ir::{Asked, BufferId, Inst, LocId};
 use crate::isa::{Arg, MAX_ARGS, Op};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -67,6 +67,7 @@ impl Evaluator<'_> {
                 engine,
                 loc,
                 args,
+                asked: Asked::default(),
             };
             memsets.push((zero, inst));
         }

@@ -4,6 +4,7 @@ use super::builtins::{no_attribute, required};
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::ordering::Scheduled;
 use super::sequence::sorted;
 use super::value::Value;
 use super::{Evaluator, host_bridge, sets, strings};
@@ -37,7 +38,8 @@ pub fn names(value: &Value) -> &'static [&'static str] {
         Value::Tuple(_) => TUPLE,
         Value::Str(_) => strings::METHODS,
         Value::Int(_) | Value::Bool(_) | Value::Float(_) => NUMBER,
-        Value::Instruction => &["depends_on"],
+        Value::Instruction(_) => &["depends_on"],
+        Value::Function(_) => &["with_schedule"],
         _ => &[],
     }
 }
@@ -58,7 +60,15 @@ impl Evaluator<'_> {
                 search(items, name, &required(item), span)
             }
             Value::Int(_) | Value::Bool(_) | Value::Float(_) => number_method(value, name, args),
-            Value::Instruction => Ok(Value::Instruction),
+            Value::Instruction(handle) => self.depends_on(*handle, args),
+            Value::Function(_) => {
+                let [pairs] = args.bind(name, ["schedule"], 1)?;
+                Ok(Value::Scheduled(Rc::new(Scheduled {
+                    kernel: value.clone(),
+                    pairs: required(pairs),
+                    span,
+                })))
+            }
             Value::Object(_) | Value::Class(_) | Value::Super(_) => self.call_bound(value, name, args),
             _ => Err(no_attribute(
                 with_article(value.kind()),

@@ -8,7 +8,7 @@ use super::eval::{CallArgs, with_article};
 use super::library::nc_version;
 use super::operate::floor_mod;
 use super::value::{Partial, Region, Value};
-use super::{Evaluator, host_bridge, itertools};
+use super::{Evaluator, host_bridge, itertools, language};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
 use std::rc::Rc;
 
@@ -60,11 +60,12 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         ("numpy", _) => host_bridge::call(this, name, args),
         ("math", _) => math(this, name, args),
         ("nisa", "get_nc_version") => Ok(nc_version()),
-        ("nccl", name) => this.call_collective(name, args),
+        ("nccl", name) => this.with_handle(args, |this, args| this.call_collective(name, args)),
         ("nisa", "core_barrier") => this.core_barrier(args),
         ("nisa", "register_alloc") => this.register_alloc(args),
         ("nisa", _) => Ok(Value::Int(0)),
         // Where the user wanted a tile says nothing about its values: the placer chooses.
+        ("ncc", "no_reorder") => Ok(Value::Member(&language::NO_REORDER)),
         ("ncc", name) if name.starts_with("psum") => Ok(Value::Buffer(Region::Psum)),
         ("ncc", _) => Ok(Value::Buffer(Region::Sbuf)),
         ("nki", _) => Ok(this.mark_only(&Value::library("nki", name), args)),

@@ -10,6 +10,7 @@ use super::class::{Class, Object};
 use super::dict::{Dict, Key};
 use super::dynamic::{DynamicRange, RegisterValue};
 use super::mask::Mask;
+use super::ordering::{Handle, Scheduled};
 use super::scope::Frame;
 use crate::ast;
 use crate::dtype::Dtype;
@@ -81,7 +82,9 @@ pub enum Value {
     Register(RegisterValue),
     DynamicRange(Rc<DynamicRange>),
     /// What an instruction call returns.
-    Instruction,
+    Instruction(Handle),
+    /// `kernel.with_schedule(pairs)`
+    Scheduled(Rc<Scheduled>),
     /// A name whose import could not be resolved; an error only where it is used.
     Unresolved(Rc<str>),
 }
@@ -301,7 +304,8 @@ impl Value {
             Value::Host(_) => "NumPy object",
             Value::Register(_) => "register",
             Value::DynamicRange(_) => "dynamic range",
-            Value::Instruction => "instruction handle",
+            Value::Instruction(_) => "instruction handle",
+            Value::Scheduled(_) => "scheduled kernel",
             Value::Unresolved(_) => "unresolved import",
         }
     }
@@ -417,7 +421,7 @@ impl Value {
             (Value::Mask(a), Value::Mask(b)) => a == b,
             (Value::Array(a), Value::Array(b)) => Rc::ptr_eq(a, b),
             (Value::Register(a), Value::Register(b)) => a == b,
-            (Value::Instruction, Value::Instruction) => true,
+            (Value::Instruction(a), Value::Instruction(b)) => a == b,
             (Value::Module(a), Value::Module(b)) => a == b,
             (Value::Library(a), Value::Library(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -521,7 +525,8 @@ impl Value {
             Value::Host(it) => it.describe(),
             Value::Register(_) => "<register>".to_string(),
             Value::DynamicRange(_) => "<dynamic range>".to_string(),
-            Value::Instruction => "<instruction>".to_string(),
+            Value::Instruction(_) => "<instruction>".to_string(),
+            Value::Scheduled(it) => it.kernel.repr(),
             Value::Unresolved(it) => format!("<unresolved import {it}>"),
         }
     }

@@ -6,7 +6,7 @@
 
 use super::{copy_args, piece_view};
 use crate::check::{Extent, Gap, Written, window};
-use crate::ir::{BufferId, Inst, InstId, LocId, Name, Program};
+use crate::ir::{Asked, BufferId, Inst, InstId, LocId, Name, Program};
 use crate::isa::{Access, Arg, Engine, Memory, Op};
 use crate::target::Target;
 use rustc_hash::FxHashSet;
@@ -200,6 +200,7 @@ impl Relief<'_> {
                 engine: Engine::Vector,
                 loc,
                 args,
+                asked: Asked::default(),
             });
             self.moved_bytes += piece.bytes();
         }

@@ -8,13 +8,13 @@ use super::grammar::LineParser;
 use super::operand::{self, read_name};
 use super::order;
 use super::print::usual_results;
-use super::syntax::{At, BoundText, Line, LoopText};
+use super::syntax::{AskedText, At, BoundText, Line, LoopText};
 use super::token::{LexError, Token};
 use crate::diagnostic::nearest;
 use crate::dtype::{DTYPES, Dtype};
 use crate::ir::{
-    Bound, BufferId, Frame, InstId, Loc, LocId, Loop, LoopKind, Placement, Program, Region, RegisterId,
-    ResultValue, Schedule, Step,
+    Asked, Bound, BufferId, Frame, InstId, Loc, LocId, Loop, LoopKind, Mark, MarkId, Name, Placement,
+    Program, Region, RegisterId, ResultValue, Schedule, Step,
 };
 use crate::isa::{ENGINES, Engine, N_ENGINES};
 use crate::place::with_peaks;
@@ -123,6 +123,8 @@ pub(super) struct Builder {
     pub registers: FxHashMap<String, RegisterId>,
     /// The loops that are open in the block at hand: their numbers and places.
     open_loops: Vec<(usize, Span)>,
+    /// Marks by name as text, with the place that defines them once it was read, else the first that names them.
+    marks: FxHashMap<String, (MarkId, Result<Span, Span>)>,
     /// How many loops the block at hand has begun.
     n_loops: usize,
     pub buffer_spans: Vec<Span>,
@@ -143,6 +145,7 @@ impl Builder {
             errors: Vec::new(),
             registers: FxHashMap::default(),
             open_loops: Vec::new(),
+            marks: FxHashMap::default(),
             n_loops: 0,
             buffer_spans: Vec::new(),
             regions: Vec::new(),
@@ -470,6 +473,63 @@ impl Builder {
         fitted
     }
 
+    /// What is asked of an instruction's order; marks may be named before the line that defines them.
+    pub(super) fn asked(&mut self, text: &AskedText) -> Asked {
+        let own = text.name.as_ref().map(|it| self.mark(it, true));
+        let after: Vec<MarkId> = text.after.iter().map(|it| self.mark(it, false)).collect();
+        let mark = match own {
+            None if after.is_empty() => None,
+            None => Some(self.program.add_mark(Mark { name: None, after })),
+            Some(own) => {
+                self.program.marks[own.index()].after = after;
+                Some(own)
+            }
+        };
+        Asked {
+            mark,
+            is_fixed: text.is_fixed,
+        }
+    }
+
+    fn mark(&mut self, text: &At<&str>, defines: bool) -> MarkId {
+        let here = self.span(&text.range);
+        let name = read_name(text.value).unwrap_or_else(|| Name::plain(text.value));
+        let program = &mut self.program;
+        let (mark, place) = self.marks.entry(name.to_string()).or_insert_with(|| {
+            let (name, after) = (Some(name.clone()), Vec::new());
+            (program.add_mark(Mark { name, after }), Err(here))
+        });
+        let mark = *mark;
+        match (*place, defines) {
+            (Ok(first), true) => {
+                let name = name.to_string();
+                self.report(text.range.clone(), Mistake::DuplicateMark { name, first });
+            }
+            (Err(_), true) => *place = Ok(here),
+            _ => {}
+        }
+        mark
+    }
+
+    /// Reports marks that no instruction has.
+    fn check_marks(&mut self) {
+        let unknown = self
+            .marks
+            .iter()
+            .filter_map(|(name, (_, place))| Some((place.err()?, name)));
+        let errors: Vec<Error> = unknown
+            .map(|(span, name)| Error {
+                span,
+                mistake: Mistake::Unknown {
+                    noun: Noun::Mark,
+                    word: name.clone(),
+                    near: None,
+                },
+            })
+            .collect();
+        self.errors.extend(errors);
+    }
+
     fn finish(mut self, end: usize) -> Result<Parsed, Vec<Error>> {
         if self.section == Section::Start {
             self.report(end..end, Mistake::NoKernel);
@@ -481,6 +541,7 @@ impl Builder {
                 mistake: Mistake::Unclosed,
             });
         }
+        self.check_marks();
         let regions = if self.errors.is_empty() {
             self.regions()
         } else {

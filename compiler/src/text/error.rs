@@ -39,6 +39,10 @@ pub enum Mistake {
         name: String,
         first: Span,
     },
+    DuplicateMark {
+        name: String,
+        first: Span,
+    },
     RepeatedOperand {
         name: &'static str,
     },
@@ -112,6 +116,7 @@ pub enum Noun {
     Instruction,
     Buffer,
     Register,
+    Mark,
     /// An operand of the row of this name.
     Operand(&'static str),
     BufferOption,
@@ -127,6 +132,7 @@ impl Noun {
             Noun::Instruction => "unknown-instruction",
             Noun::Buffer => "unknown-buffer",
             Noun::Register => "unknown-register",
+            Noun::Mark => "unknown-mark",
             Noun::Operand(_) | Noun::BufferOption => "unknown-operand",
         }
     }
@@ -140,6 +146,7 @@ impl Noun {
             Noun::Instruction => format!("there is no instruction `{word}`"),
             Noun::Buffer => format!("there is no buffer `{word}`"),
             Noun::Register => format!("there is no register `{word}`"),
+            Noun::Mark => format!("no instruction is marked `as {word}`"),
             Noun::Operand(op) => format!("{op} has no operand `{word}` that is given by name"),
             Noun::BufferOption => format!("a buffer has no option `{word}`"),
         }
@@ -175,6 +182,13 @@ impl Report for Error {
                     .because(*first, "first declared here")
                     .help(format!("call the second one {name}'2"))
             }
+            Mistake::DuplicateMark { name, first } => Diagnostic::error(
+                "duplicate-mark",
+                format!("two instructions are marked `as {name}`"),
+            )
+            .at(span, "marked again")
+            .because(*first, "first marked here")
+            .help(format!("mark the second one {name}'2")),
             Mistake::RepeatedOperand { name } => {
                 Diagnostic::error("repeated-operand", format!("`{name}` is given twice"))
                     .at(span, "given again")

@@ -156,11 +156,13 @@ pub fn instruction(builder: &mut Builder, range: &Range<usize>, line: InstLine) 
         Some(name) => builder.engine(name)?,
         None => row.engines[0],
     };
+    let asked = builder.asked(&line.asked);
     (builder.errors.len() == n_errors).then_some(Inst {
         op,
         engine,
         loc: None,
         args,
+        asked,
     })
 }
 

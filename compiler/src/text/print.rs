@@ -9,8 +9,8 @@ use super::window::{self, Item};
 use super::{ACCUMULATES, PrintOptions, SPECIAL_FLOATS};
 use crate::diagnostic::quote;
 use crate::ir::{
-    Bound, Buffer, BufferId, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Placement, Program,
-    Region, Role, Schedule, Step, View, is_word,
+    Asked, Bound, Buffer, BufferId, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Mark,
+    Placement, Program, Region, Role, Schedule, Step, View, is_word,
 };
 use crate::isa::{Arg, Engine, Kind, OOB_MODES, Operand, REDUCE_CMDS};
 use crate::source::{Sources, Span};
@@ -279,6 +279,7 @@ fn push_inst_line(out: &mut String, program: &Program, id: InstId, depth: usize,
     let inst = &program[id];
     push!(out, "{:1$}", "", 2 * depth);
     push_inst(out, program, inst);
+    push_asked(out, program, inst.asked);
     if let Some(cycles) = options.cycles {
         push!(out, " ~{}", cycles(id));
     }
@@ -319,6 +320,24 @@ fn push_inst(out: &mut String, program: &Program, inst: &Inst) {
     }
     if inst.engine != row.engines[0] {
         push!(out, " on {}", inst.engine.name());
+    }
+}
+
+/// What is asked of the order: ` as %mark after %mark, … fixed`.
+fn push_asked(out: &mut String, program: &Program, asked: Asked) {
+    if let Some(mark) = asked.mark {
+        let Mark { name, after } = &program[mark];
+        if let Some(name) = name {
+            push!(out, " as {name}");
+        }
+        let names = after.iter().filter_map(|it| program[*it].name.as_ref());
+        for (idx, name) in names.enumerate() {
+            out.push_str(if idx == 0 { " after " } else { ", " });
+            push!(out, "{name}");
+        }
+    }
+    if asked.is_fixed {
+        out.push_str(" fixed");
     }
 }
 

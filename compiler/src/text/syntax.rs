@@ -119,6 +119,15 @@ pub struct InstLine<'t> {
     pub op: At<&'t str>,
     pub operands: Vec<At<OperandText<'t>>>,
     pub engine: Option<At<&'t str>>,
+    pub asked: AskedText<'t>,
+}
+
+/// `as %mark after %mark, … fixed`, behind an instruction
+#[derive(Debug)]
+pub struct AskedText<'t> {
+    pub name: Option<At<&'t str>>,
+    pub after: Vec<At<&'t str>>,
+    pub is_fixed: bool,
 }
 
 #[derive(Debug)]

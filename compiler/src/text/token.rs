@@ -78,6 +78,10 @@ pub enum Token<'t> {
     On,
     #[token("at")]
     At,
+    #[token("after")]
+    After,
+    #[token("fixed")]
+    Fixed,
     #[token("<-")]
     Arrow,
     #[token("@")]

@@ -5,9 +5,9 @@
 
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::ir::{
-    Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, Loop, LoopKind,
-    MAX_DIMS, Name, Pattern, Placement, Print, Program, Ranks, Region, Register, RegisterId, Request,
-    ResultValue, Role, Schedule, Shape, Shuffle, Step, View,
+    Asked, Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, Loop, LoopKind,
+    MAX_DIMS, Mark, MarkId, Name, Pattern, Placement, Print, Program, Ranks, Region, Register, RegisterId,
+    Request, ResultValue, Role, Schedule, Shape, Shuffle, Step, View,
 };
 use nk_compiler::isa::{
     ACT_FNS, ALU_OPS, Accumulate, Arg, ENGINES, EXCHANGES, Engine, Kind, MAX_ARGS, MEMORIES, Memory,
@@ -217,6 +217,31 @@ fn inst(tape: &mut Tape, program: &mut Program) -> Inst {
         },
         loc: None,
         args,
+        asked: asked(tape, program),
+    }
+}
+
+/// Marks are numbered as the text names them: an instruction waits for earlier ones only.
+fn asked(tape: &mut Tape, program: &mut Program) -> Asked {
+    if tape.below(4) > 0 {
+        return Asked::default();
+    }
+    let named: Vec<MarkId> = (0..program.marks.len())
+        .map(MarkId::new)
+        .filter(|it| program[*it].name.is_some())
+        .collect();
+    let name = tape.flip().then(|| Name {
+        copy: 1 + program.marks.len() as u32,
+        ..Name::plain("mark")
+    });
+    let mut after = Vec::new();
+    if !named.is_empty() && tape.flip() {
+        after.push(named[tape.below(named.len() as u32) as usize]);
+    }
+    let mark = (name.is_some() || !after.is_empty()).then(|| program.add_mark(Mark { name, after }));
+    Asked {
+        mark,
+        is_fixed: tape.flip(),
     }
 }
 

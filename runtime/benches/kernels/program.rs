@@ -2,7 +2,7 @@
 
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{
-    Buffer, BufferId, FirstWrites, Inst, Name, Placement, Program, Region, Role, Shape, View,
+    Asked, Buffer, BufferId, FirstWrites, Inst, Name, Placement, Program, Region, Role, Shape, View,
 };
 use nk_compiler::isa::{ActFn, AluOp, Arg, Engine, MAX_ARGS, Memory, Op};
 use nk_compiler::target::TARGETS;
@@ -68,6 +68,7 @@ impl Bench {
             engine,
             loc: None,
             args: all,
+            asked: Asked::default(),
         });
     }
 

@@ -148,7 +148,13 @@ fn spilled(program: &Program) -> Option<Found> {
         moves.len(),
         megabytes(bytes)
     );
-    changed(Rule::Spilled, evidence, moves, |_| Change::Removed)
+    let found = changed(Rule::Spilled, evidence, moves, |_| Change::Removed)?;
+    // Where everything fits, nothing waits for a place either.
+    let without = match found.without {
+        Without::Changes(changes) => Without::Apart(Memory::Sbuf, changes),
+        other => other,
+    };
+    Some(Found { without, ..found })
 }
 
 /// Stalls of engines for which another place for each tile would help, and who stalls.
@@ -188,7 +194,7 @@ fn single_buffered(program: &Program, profile: &Profile) -> Option<Found> {
             ps as f64 / 1e6
         ),
         insts,
-        without: Without::Apart(Memory::Sbuf),
+        without: Without::Apart(Memory::Sbuf, Changes::default()),
     })
 }
 
@@ -205,7 +211,7 @@ fn bank_reused(program: &Program, profile: &Profile) -> Option<Found> {
             ps as f64 / 1e6
         ),
         insts,
-        without: Without::Apart(Memory::Psum),
+        without: Without::Apart(Memory::Psum, Changes::default()),
     })
 }
 

@@ -84,6 +84,9 @@ pub fn text(profile: &Profile, program: &Program) -> String {
         profile.target.timing.hbm_core_bytes_per_us / 1000
     );
     line!(out, "  spilled     {}", profile.spilled);
+    if let Some(reordered) = profile.reordered {
+        line!(out, "  order       {reordered}");
+    }
     engines(&mut out, profile);
     dma(&mut out, profile);
     timeline(&mut out, profile, program);
@@ -295,6 +298,7 @@ pub fn to_json(profile: &Profile) -> Value {
         "target": profile.target.name,
         "modelled_ns": nanos(totals.total_ps),
         "latency_ns": nanos(totals.total_ps + profile.target.timing.program_overhead_ps),
+        "order": crate::report::order_json(profile.reordered),
         "trip_counts_known": profile.is_exact,
         "guessed_share": totals.guessed_ps as f64 / totals.charged_ps.max(1) as f64,
         "bottleneck": bottleneck,

@@ -20,6 +20,8 @@ pub struct Settings {
     pub params: Vec<(String, String)>,
     /// Whether tiles that do not fit into SBUF may move to HBM and back.
     pub spill: bool,
+    /// Whether instructions may change places where that is faster.
+    pub reorder: bool,
     /// Asks for another choice among the placements that fit.
     pub place_seed: Option<u64>,
     /// Where absolute imports begin; `None`: above the topmost `__init__.py` around the importing file.

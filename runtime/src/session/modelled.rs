@@ -5,6 +5,7 @@
 use crate::trace::Trace;
 use nk_compiler::Compiled;
 use nk_compiler::isa::{ENGINES, N_ENGINES, Unit};
+use nk_compiler::reorder::Reordered;
 use nk_compiler::spill::Spilled;
 
 /// The size of a launch, and its time by the model: that of the core that ends last.
@@ -16,6 +17,8 @@ pub struct Modelled {
     pub sbuf_peak_bytes: u32,
     pub psum_peak_bytes: u32,
     pub spilled: Spilled,
+    /// How the order of the first program was chosen, when another than its own was asked for.
+    pub reordered: Option<Reordered>,
     pub total_ps: u64,
     /// The time of each core or rank; one for a launch on one core.
     pub core_ps: Vec<u64>,
@@ -53,6 +56,7 @@ impl Modelled {
         }
         let trace = trace.along(&control, &counts);
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
+        self.reordered = self.reordered.or(compiled.reordered);
         self.spilled.save_bytes += compiled.spilled.save_bytes;
         self.spilled.reload_bytes += compiled.spilled.reload_bytes;
         self.spilled.psum_bytes += compiled.spilled.psum_bytes;
@@ -79,6 +83,7 @@ impl Modelled {
         self.dmas += other.dmas;
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(other.sbuf_peak_bytes);
         self.psum_peak_bytes = self.psum_peak_bytes.max(other.psum_peak_bytes);
+        self.reordered = self.reordered.or(other.reordered);
         self.spilled.save_bytes += other.spilled.save_bytes;
         self.spilled.reload_bytes += other.spilled.reload_bytes;
         self.spilled.psum_bytes += other.spilled.psum_bytes;

@@ -91,6 +91,7 @@ impl Session {
                 schedule: stages.schedule,
                 unwritten: stages.unwritten,
                 spilled: Spilled::default(),
+                reordered: None,
                 inputs: specialized.inputs,
                 shared: specialized.shared,
                 foreign: stages.foreign,

@@ -2,7 +2,8 @@
 
 use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{
-    Buffer, BufferId, Dim, FirstWrites, Inst, InstId, Name, Placement, Program, Region, Role, Shape, View,
+    Asked, Buffer, BufferId, Dim, FirstWrites, Inst, InstId, Name, Placement, Program, Region, Role, Shape,
+    View,
 };
 use nk_compiler::isa::{Arg, Engine, MAX_ARGS, Memory, Op};
 use nk_compiler::target::{TARGETS, Target};
@@ -93,6 +94,7 @@ impl Case {
             engine,
             loc: None,
             args: all,
+            asked: Asked::default(),
         })
     }
 

@@ -56,6 +56,23 @@ pub enum Error {
     Deadlock {
         ring: Vec<Blocked>,
     },
+    /// An instruction may start before one that it was to wait for is complete.
+    NotBehind {
+        inst: Line,
+        producer: Line,
+        queues: [Engine; 2],
+    },
+    /// An instruction has changed places with one whose order is fixed.
+    Passed {
+        inst: Line,
+        fixed: Line,
+        queue: Engine,
+    },
+    /// More pairs of queues wait for each other than the core has semaphores.
+    Semaphores {
+        needed: u32,
+        limit: u32,
+    },
     /// Two instructions touch a byte, one writing, and nothing keeps them in order.
     Race {
         first: Line,
@@ -203,6 +220,41 @@ impl Report for Error {
                 }
                 diagnostic
             }
+            Error::NotBehind {
+                inst,
+                producer,
+                queues: [to, from],
+            } => {
+                let message = format!(
+                    "`{}` may start before `{}` is complete, for which it was to wait",
+                    inst.text, producer.text
+                );
+                let diagnostic = inst.labelled(Diagnostic::error("schedule-order", message), "does not wait");
+                let diagnostic = match producer.span {
+                    Some(span) => diagnostic.because(span, "for this one"),
+                    None => diagnostic,
+                };
+                diagnostic.note(format!(
+                    "queue {} has to wait for a signal that queue {} sends behind the other one",
+                    to.name(),
+                    from.name()
+                ))
+            }
+            Error::Passed { inst, fixed, queue } => {
+                let message = format!(
+                    "`{}` stands in queue {} behind `{}`, whose order is fixed, and before it in the program",
+                    inst.text,
+                    queue.name(),
+                    fixed.text
+                );
+                inst.labelled(Diagnostic::error("schedule-fixed", message), "has changed places")
+                    .note("nothing passes the instructions of a no_reorder region")
+            }
+            Error::Semaphores { needed, limit } => Diagnostic::error(
+                "schedule-semaphores",
+                format!("the schedule needs {needed} semaphores; a core has {limit}"),
+            )
+            .note("a semaphore counts for each pair of queues of which one signals the other, and one for each queue at barriers"),
             Error::Race {
                 first,
                 second,

@@ -7,6 +7,7 @@ use nk_compiler::diagnostic::{Diagnostic, fixed, sarif};
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
 use nk_runtime::output;
+use nk_runtime::report::order_json;
 use nk_runtime::session::{Blame, Failure, programs};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -98,11 +99,15 @@ fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) 
             if spilled != Spilled::default() {
                 findings.lines += &format!(", spilled: {spilled}");
             }
+            if let Some(reordered) = compiled.reordered {
+                findings.lines += &format!(", {reordered}");
+            }
             findings.lines.push('\n');
             findings.kernels.push(json!({
                 "kernel": name,
                 "ok": true,
                 "instructions": n_insts,
+                "order": order_json(compiled.reordered),
                 "spill_save_bytes": spilled.save_bytes,
                 "spill_reload_bytes": spilled.reload_bytes,
                 "spill_psum_bytes": spilled.psum_bytes,

@@ -108,5 +108,9 @@ fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Res
     let placement = (args.emit != Stage::Program).then_some(&compiled.placement);
     let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
     let text = print(program, placement, schedule, options);
-    Ok(if args.fold { fold(&text) } else { text })
+    let text = if args.fold { fold(&text) } else { text };
+    Ok(match compiled.reordered {
+        Some(reordered) => format!("; {reordered}\n{text}"),
+        None => text,
+    })
 }

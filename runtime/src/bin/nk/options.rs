@@ -51,12 +51,23 @@ pub struct SourceArgs {
     /// Let tiles that do not fit into SBUF move to HBM and back.
     #[arg(long)]
     pub spill: bool,
+    /// The order in which engines get instructions: that of the program, or one in which they wait less, where the model finds it
+    /// faster.
+    #[arg(long, value_enum, default_value = "program")]
+    pub schedule: Schedule,
     /// Another choice among equally good placements.
     #[arg(long, value_name = "N")]
     pub place_seed: Option<u64>,
     /// A version of NKI, 0.1 to 0.6: what it no longer has is an error instead of a warning.
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<String>,
+}
+
+/// Who decides the order of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Schedule {
+    Program,
+    Reorder,
 }
 
 /// More programs than this were not meant.
@@ -71,6 +82,7 @@ impl SourceArgs {
             dialect: self.dialect()?,
             params: self.params.clone(),
             spill: self.spill,
+            reorder: self.schedule == Schedule::Reorder,
             place_seed: self.place_seed,
             root: self.root.clone(),
         };

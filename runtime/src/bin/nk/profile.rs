@@ -44,10 +44,11 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
     for (number, job) in args.source.jobs(&session)?.iter().enumerate() {
         if let Some((lanes, kind)) = session.lanes(sources, job)? {
             let cores = Cores::new(&lanes, kind, target, sources);
-            let Lane { compiled, trace, .. } = &lanes[0];
+            let Lane { compiled, .. } = &lanes[0];
             console.printed(&compiled.printed);
             console.diagnostics(&compiled.warnings, sources);
-            let profile = Profile::of_trace(compiled, trace.clone(), target, sources);
+            let fleet = session.fleet(job, lanes.len() as u32);
+            let profile = Profile::first_advised(&lanes, &fleet, target, sources);
             if number == 0 {
                 if let Some(path) = &args.trace {
                     write(path, &cores::perfetto(&lanes, kind, target, sources))?;

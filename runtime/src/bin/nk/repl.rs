@@ -51,6 +51,7 @@ fn start(args: &ReplArgs, console: Console) -> Result<Repl, Failure> {
         target,
         params: Vec::new(),
         spill: args.spill,
+        reorder: false,
         place_seed: None,
         root: args.root.clone(),
         dialect: None,

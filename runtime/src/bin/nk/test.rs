@@ -62,6 +62,7 @@ fn run(args: &TestArgs, console: Console) -> Result<Exit, Failure> {
         target,
         params: Vec::new(),
         spill: args.spill,
+        reorder: false,
         place_seed: None,
         root: args.root.clone(),
         dialect: None,

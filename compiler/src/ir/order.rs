@@ -1,0 +1,59 @@
+//! What a kernel asks of the order of its instructions, beyond what the bytes they touch ask for.
+//!
+//! `nl.no_reorder` fixes instructions where they are, `depends_on` and `with_schedule` let one start only when another is
+//! complete. Both travel with the instruction, so that a stage which inserts or moves instructions keeps them.
+
+use super::{InstId, Name, Program};
+use std::num::NonZeroU32;
+
+/// A mark of an instruction, by which others name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MarkId(NonZeroU32);
+
+impl MarkId {
+    pub fn new(index: usize) -> MarkId {
+        let number = u32::try_from(index + 1).expect("marks are fewer than instructions");
+        MarkId(NonZeroU32::new(number).expect("one more than an index"))
+    }
+
+    pub fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// An instruction that others wait for, or that waits for others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// What others call it by, when some do.
+    pub name: Option<Name>,
+    /// What must be complete before it starts.
+    pub after: Vec<MarkId>,
+}
+
+/// What is asked of the place of one instruction among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    pub mark: Option<MarkId>,
+    /// No instruction of its queue that stands on one side of it in the program may run on the other.
+    pub is_fixed: bool,
+}
+
+impl Program {
+    pub fn add_mark(&mut self, mark: Mark) -> MarkId {
+        self.marks.push(mark);
+        MarkId::new(self.marks.len() - 1)
+    }
+
+    /// The instruction of each mark.
+    pub fn marked(&self) -> Vec<Option<InstId>> {
+        let mut marked = vec![None; self.marks.len()];
+        if !marked.is_empty() {
+            for (id, inst) in self.iter() {
+                if let Some(mark) = inst.asked.mark {
+                    marked[mark.index()] = Some(id);
+                }
+            }
+        }
+        marked
+    }
+}
