@@ -282,7 +282,7 @@ fn reordered_programs_compute_the_same_bits_no_slower() {
         n_faster += faster;
         n_kept += kept;
     }
-    assert!(n_faster > 60 && n_kept > 60, "{n_faster} faster, {n_kept} kept");
+    assert!(n_faster > 40 && n_kept > 40, "{n_faster} faster, {n_kept} kept");
 }
 
 /// What is poisoned where storage is reused is never seen, and no read of correct kernels is suspected.
