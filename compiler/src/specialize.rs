@@ -88,9 +88,9 @@ use crate::target::Target;
 use error::Result;
 use history::Removed;
 use modules::ModuleEnv;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scope::Scope;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
 use value::{Tensor, Value};
@@ -358,9 +358,8 @@ impl<'a> Evaluator<'a> {
         if self.instance.is_none() && !self.iterations.is_empty() {
             self.instance = Some(self.iterations.as_slice().into());
         }
-        let mut hasher = DefaultHasher::new();
-        (&**base, self.instance.as_deref()).hash(&mut hasher);
-        let copy = self.names.entry(hasher.finish()).or_insert(0);
+        let hash = FxBuildHasher.hash_one((&**base, self.instance.as_deref()));
+        let copy = self.names.entry(hash).or_insert(0);
         *copy += 1;
         let base = self
             .bases

@@ -18,7 +18,7 @@ pub use error::{Blocked, Error, Line};
 
 use crate::ir::{ControlStep, InstId, Placement, Program, Schedule, Step};
 use crate::isa::{ENGINES, Engine, N_ENGINES, Unit};
-use past::{Past, Place};
+use past::{Moment, Past, Pasts, Place, Runner};
 
 /// Every rule that a schedule breaks; none for a correct one.
 pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Schedule) -> Vec<Error> {
@@ -181,27 +181,28 @@ fn check_signals(queues: &[&[Step]; N_ENGINES], errors: &mut Vec<Error>) {
     }
 }
 
+/// For each ordered pair of queues, the sender first, when its signals were given.
+type Sent = [[Vec<Moment>; N_ENGINES]; N_ENGINES];
+
 /// Runs the queues and returns, for every instruction, what is certainly complete when it starts.
-fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
-    let mut pasts = vec![Past::default(); program.insts.len()];
-    let mut now = [Past::default(); N_ENGINES];
+fn run(program: &Program, schedule: &Schedule) -> Result<Pasts, Error> {
+    let mut pasts = Pasts::new(program.insts.len());
+    let mut runners = [Runner::default(); N_ENGINES];
     let mut next = [0; N_ENGINES];
-    // What each signal tells, `sent[from][to]`.
-    let mut sent: [[Vec<Past>; N_ENGINES]; N_ENGINES] = Default::default();
+    // When each signal was given, `sent[from][to]`.
+    let mut sent: Sent = Default::default();
     loop {
         let mut has_moved = false;
         for (queue, steps) in schedule.queues.iter().enumerate() {
             while let Some(step) = steps.get(next[queue]) {
                 match *step {
                     Step::Inst(id) => {
-                        pasts[id.index()] = now[queue];
-                        now[queue].compute[queue] += 1;
+                        let now = runners[queue].now(&mut pasts);
+                        pasts.start(id, now);
+                        runners[queue].position += 1;
                     }
                     Step::Signal { to, .. } => {
-                        // It counts when the transfers above it are complete too.
-                        let mut told = now[queue];
-                        told.transfers[queue] = told.compute[queue];
-                        sent[queue][to as usize].push(told);
+                        sent[queue][to as usize].push(runners[queue].now(&mut pasts));
                     }
                     Step::Wait { from, count } => {
                         // Any count below one is reached from the start.
@@ -210,7 +211,7 @@ fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
                             break;
                         }
                         if let Some(idx) = (count as usize).checked_sub(1) {
-                            now[queue].join(&signals[idx]);
+                            runners[queue].join(&pasts.told(from as usize, signals[idx]));
                         }
                     }
                     Step::Barrier | Step::Loop(_) | Step::End => break,
@@ -229,11 +230,11 @@ fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
         }
         let mut all = Past::default();
         for queue in 0..N_ENGINES {
-            all.compute[queue] = now[queue].compute[queue];
-            all.transfers[queue] = now[queue].compute[queue];
+            all.compute[queue] = runners[queue].position;
+            all.transfers[queue] = runners[queue].position;
             next[queue] += 1;
         }
-        now = [all; N_ENGINES];
+        runners.iter_mut().for_each(|it| it.join(&all));
         sent = Default::default();
     }
     let is_drained = schedule
@@ -249,12 +250,7 @@ fn run(program: &Program, schedule: &Schedule) -> Result<Vec<Past>, Error> {
 }
 
 /// The ring of queues that wait for each other: every blocked queue waits for a blocked one, as each wait has its signal.
-fn deadlock(
-    program: &Program,
-    schedule: &Schedule,
-    next: [usize; N_ENGINES],
-    sent: &[[Vec<Past>; N_ENGINES]; N_ENGINES],
-) -> Error {
+fn deadlock(program: &Program, schedule: &Schedule, next: [usize; N_ENGINES], sent: &Sent) -> Error {
     let blocked = |queue: Engine| {
         let steps = &schedule.queues[queue as usize][next[queue as usize]..];
         let Some(&Step::Wait { from, count }) = steps.first() else {

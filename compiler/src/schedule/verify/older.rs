@@ -72,9 +72,8 @@ impl Older {
 /// Cuts what a write covers out of a list.
 pub fn forget(list: &mut Vec<Older>, write: &Footprint) {
     if list.iter().all(|it| write.contains(&it.bytes)) {
-        // Nothing is left of most lists; there are as many as buffers, so their memory is given back.
-        *list = Vec::new();
-        return;
+        // Nothing is left of most lists.
+        return list.clear();
     }
     let mut left = Vec::new();
     list.retain(|it| match it.cut(write) {

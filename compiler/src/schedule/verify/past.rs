@@ -1,5 +1,6 @@
 //! What is complete at some point of a run.
 
+use crate::ir::InstId;
 use crate::isa::{ENGINES, Engine, N_ENGINES};
 
 /// Where an instruction stands, and what completes it: its turn in the queue, or the end of a transfer.
@@ -16,6 +17,83 @@ pub struct Place {
 pub struct Past {
     pub compute: [u32; N_ENGINES],
     pub transfers: [u32; N_ENGINES],
+}
+
+/// The past of every instruction: that of its queue since the last wait, and what stands before it in the queue.
+pub struct Pasts {
+    /// What each queue has learned from others, after each of its waits.
+    epochs: Vec<Past>,
+    /// The epoch of each instruction.
+    of_inst: Vec<u32>,
+}
+
+/// A point in a queue: an epoch of it, and so many of its instructions.
+#[derive(Clone, Copy)]
+pub struct Moment {
+    epoch: u32,
+    position: u32,
+}
+
+impl Pasts {
+    pub fn new(n_insts: usize) -> Pasts {
+        Pasts {
+            epochs: Vec::new(),
+            of_inst: vec![0; n_insts],
+        }
+    }
+
+    /// Begins an epoch of a queue that has learned so much.
+    fn learn(&mut self, past: Past) -> u32 {
+        self.epochs.push(past);
+        u32::try_from(self.epochs.len() - 1).expect("a program has fewer waits than 2^32")
+    }
+
+    /// An instruction starts at a moment of its queue.
+    pub fn start(&mut self, id: InstId, now: Moment) {
+        self.of_inst[id.index()] = now.epoch;
+    }
+
+    /// What is complete when an instruction starts.
+    pub fn of(&self, id: InstId, place: Place) -> Past {
+        let mut past = self.epochs[self.of_inst[id.index()] as usize];
+        past.compute[place.queue as usize] = place.position;
+        past
+    }
+
+    /// What a signal tells that a queue gives at some moment: it counts when the transfers above it are complete too.
+    pub fn told(&self, queue: usize, moment: Moment) -> Past {
+        let mut past = self.epochs[moment.epoch as usize];
+        past.compute[queue] = moment.position;
+        past.transfers[queue] = moment.position;
+        past
+    }
+}
+
+/// A queue while the verifier runs it.
+#[derive(Clone, Copy, Default)]
+pub struct Runner {
+    /// What it has learned from others.
+    learned: Past,
+    /// Its instructions so far.
+    pub position: u32,
+    /// The epoch, once it is asked for.
+    epoch: Option<u32>,
+}
+
+impl Runner {
+    /// Learns what another queue tells.
+    pub fn join(&mut self, told: &Past) {
+        self.learned.join(told);
+        self.epoch = None;
+    }
+
+    /// Where it stands.
+    pub fn now(&mut self, pasts: &mut Pasts) -> Moment {
+        Moment {
+            epoch: *self.epoch.get_or_insert_with(|| pasts.learn(self.learned)),
+            position: self.position,
+        }
+    }
 }
 
 impl Past {
@@ -60,5 +138,48 @@ impl Past {
                 is_transfer,
             })
         })
+    }
+}
+
+/// The last reads of some bytes, one for each lane. Nearly all are read by one queue or two.
+#[derive(Clone)]
+pub enum Reads {
+    Two([Option<Place>; 2]),
+    Many(Box<Past>),
+}
+
+impl Default for Reads {
+    fn default() -> Reads {
+        Reads::Two([None; 2])
+    }
+}
+
+impl Reads {
+    pub fn add(&mut self, place: Place) {
+        let places = match self {
+            Reads::Two(places) => places,
+            Reads::Many(past) => return past.add(place),
+        };
+        let is_lane = |it: &Place| (it.queue, it.is_transfer) == (place.queue, place.is_transfer);
+        match places.iter_mut().find(|it| it.as_ref().is_none_or(is_lane)) {
+            Some(last) if last.is_some_and(|it| it.position > place.position) => {}
+            Some(last) => *last = Some(place),
+            None => {
+                let mut past = self.past();
+                past.add(place);
+                *self = Reads::Many(Box::new(past));
+            }
+        }
+    }
+
+    pub fn past(&self) -> Past {
+        match self {
+            Reads::Two(places) => {
+                let mut past = Past::default();
+                places.iter().flatten().for_each(|it| past.add(*it));
+                past
+            }
+            Reads::Many(past) => **past,
+        }
     }
 }

@@ -6,21 +6,22 @@
 
 use super::error::{Error, Line};
 use super::older::{self, Older};
-use super::past::{Past, Place};
+use super::past::{Past, Pasts, Place, Reads};
 use crate::footprint::Footprint;
 use crate::ir::{BufferId, InstId, MAX_TOUCHES, Placement, Program, Schedule, Step};
 use crate::isa::Access;
 use crate::schedule::owners::Owners;
 use crate::schedule::slots::{SlotId, Slots};
+use rustc_hash::FxHashMap;
 
 /// So many races are reported; one mistake in a loop makes thousands.
 const MAX_RACES: usize = 20;
 
 /// The last write through a view, and the reads since.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Last {
     write: Option<Place>,
-    reads: Past,
+    reads: Reads,
 }
 
 impl Last {
@@ -29,7 +30,7 @@ impl Last {
         let write = self.write.filter(|it| !past.holds(*it));
         write.or_else(|| match access {
             Access::Read => None,
-            Access::Write | Access::ReadWrite => past.first_missing(&self.reads),
+            Access::Write | Access::ReadWrite => past.first_missing(&self.reads.past()),
         })
     }
 }
@@ -42,8 +43,8 @@ struct Walk<'a> {
     places: &'a [Place],
     slots: Slots,
     last: Vec<Last>,
-    /// What earlier buffers did to the bytes of each buffer.
-    older: Vec<Vec<Older>>,
+    /// What earlier buffers did to the bytes of each buffer; nothing for most.
+    older: FxHashMap<BufferId, Vec<Older>>,
     is_born: Vec<bool>,
     owners: Owners,
     races: Vec<Error>,
@@ -54,7 +55,7 @@ pub fn races(
     placement: &Placement,
     schedule: &Schedule,
     places: &[Place],
-    pasts: &[Past],
+    pasts: &Pasts,
 ) -> Vec<Error> {
     let slots = Slots::new(program, placement);
     let mut walk = Walk {
@@ -64,13 +65,13 @@ pub fn races(
         places,
         last: vec![Last::default(); slots.all.len()],
         slots,
-        older: vec![Vec::new(); program.buffers.len()],
+        older: FxHashMap::default(),
         is_born: vec![false; program.buffers.len()],
         owners: Owners::new(),
         races: Vec::new(),
     };
     for (id, inst) in program.iter() {
-        let past = &pasts[id.index()];
+        let past = &pasts.of(id, places[id.index()]);
         let mut touched = [None; MAX_TOUCHES];
         // An instruction does not race with itself, so all its views are compared before any is noted.
         for ((access, view), touched) in program.touches(inst).zip(&mut touched) {
@@ -104,10 +105,9 @@ impl Walk<'_> {
                 self.report(place, &bytes, id, slot);
             }
         }
-        let older = &self.older[self.slots.all[slot.index()].buffer.index()];
-        if older.is_empty() {
+        let Some(older) = self.older.get(&self.slots.all[slot.index()].buffer) else {
             return;
-        }
+        };
         let bytes = self.slots.footprint(self.program, self.placement, slot);
         let missing = older
             .iter()
@@ -133,11 +133,14 @@ impl Walk<'_> {
         }
         *last = Last {
             write: Some(place),
-            reads: Past::default(),
+            reads: Reads::default(),
         };
-        let older = &mut self.older[self.slots.all[slot.index()].buffer.index()];
-        if !older.is_empty() {
+        let buffer = self.slots.all[slot.index()].buffer;
+        if let Some(older) = self.older.get_mut(&buffer) {
             older::forget(older, &self.slots.footprint(self.program, self.placement, slot));
+            if older.is_empty() {
+                self.older.remove(&buffer);
+            }
         }
     }
 
@@ -148,23 +151,24 @@ impl Walk<'_> {
             return;
         }
         let region = Footprint::of_buffer(self.program, self.placement, buffer);
-        let n_handed_on = |it: &BufferId| self.slots.of_buffer(*it).len() + self.older[it.index()].len();
+        let n_handed_on =
+            |it: &BufferId| self.slots.of_buffer(*it).len() + self.older.get(it).map_or(0, Vec::len);
         let mut inherited = Vec::with_capacity(owners.iter().map(n_handed_on).sum());
         for owner in owners {
             for slot in self.slots.of_buffer(owner) {
-                let Last { write, reads } = self.last[slot.index()];
+                let Last { write, reads } = &self.last[slot.index()];
+                let reads = reads.past();
                 let mut writes = Past::default();
-                write.into_iter().for_each(|it| writes.add(it));
+                write.iter().for_each(|it| writes.add(*it));
                 let bytes = self.slots.footprint(self.program, self.placement, slot);
                 inherited.extend(Older { bytes, writes, reads }.clipped(&region));
             }
-            inherited.extend(
-                self.older[owner.index()]
-                    .iter()
-                    .filter_map(|it| it.clipped(&region)),
-            );
+            let older = self.older.get(&owner).into_iter().flatten();
+            inherited.extend(older.filter_map(|it| it.clipped(&region)));
         }
-        self.older[buffer.index()] = inherited;
+        if !inherited.is_empty() {
+            self.older.insert(buffer, inherited);
+        }
     }
 
     /// Reports that the instruction at a place may still run when another one starts.
