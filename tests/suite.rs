@@ -3,6 +3,7 @@
 //! A new case is a new file; no Rust is added. `# nk:` directives say what to run and what to expect, `# error: CODE` on
 //! a line says what must be reported there.
 
+mod setup;
 mod workbench;
 
 use nk_compiler::check::Results;
@@ -14,14 +15,11 @@ use nk_compiler::specialize::Dialect;
 use nk_compiler::text::Directive;
 use nk_compiler::{Compiled, complete, lex, target, text};
 use nk_runtime::session::{Outcome, RunOptions, RunOrder, Session, Settings};
-use nk_runtime::tensor::{Tensor, Tolerance};
-use nk_runtime::{Emulator, Lookout, Machine, Rounding, Trap};
+use nk_runtime::tensor::Tensor;
+use nk_runtime::{Emulator, Lookout, Machine, Trap};
+use setup::{root, with_stack};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 /// The files of a folder with an ending, sorted.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
@@ -40,31 +38,8 @@ fn stem(path: &Path) -> &str {
         .expect("test files have plain names")
 }
 
-/// The evaluator's frames are deep in unoptimised builds, so each case runs on a thread with the command's stack.
-fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let thread = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(work)
-        .expect("a thread starts");
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-fn settings() -> Settings {
-    Settings {
-        target: &target::TARGETS[0],
-        dialect: None,
-        params: Vec::new(),
-        spill: false,
-        reorder: false,
-        place_seed: None,
-        root: None,
-    }
-}
-
 fn open(sources: &mut Sources, path: &Path) -> Result<Session, Vec<Diagnostic>> {
-    open_as(sources, path, settings())
+    open_as(sources, path, Settings::default())
 }
 
 fn open_as(sources: &mut Sources, path: &Path, settings: Settings) -> Result<Session, Vec<Diagnostic>> {
@@ -73,23 +48,15 @@ fn open_as(sources: &mut Sources, path: &Path, settings: Settings) -> Result<Ses
 }
 
 fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
-    let tolerance = Tolerance {
-        rtol: None,
-        atol: None,
-    };
     RunOptions {
         order,
         emulator,
-        rounding: Rounding::Nearest,
-        lookout: Lookout::default(),
-        out: None,
-        expectations: Vec::new(),
-        tolerance,
+        ..RunOptions::default()
     }
 }
 
 fn run(path: &Path, emulator: Emulator, order: RunOrder) -> Vec<Outcome> {
-    run_with(path, emulator, order, settings())
+    run_with(path, emulator, order, Settings::default())
 }
 
 fn run_with(path: &Path, emulator: Emulator, order: RunOrder, settings: Settings) -> Vec<Outcome> {
@@ -230,7 +197,7 @@ fn placement_seeds_change_addresses_and_no_values() {
         for seed in 1..=20 {
             let settings = Settings {
                 place_seed: Some(seed),
-                ..settings()
+                ..Settings::default()
             };
             let path = path.clone();
             let outcomes = with_stack(move || run_with(&path, Emulator::Jit, RunOrder::Engines, settings));
@@ -302,8 +269,8 @@ fn poison_between_lives_changes_no_values() {
                 },
                 ..options(Emulator::Jit, RunOrder::Program)
             };
-            let outcomes = run_as(&path, settings(), &watched);
-            let want = bits(&run_as(&path, settings(), &plain));
+            let outcomes = run_as(&path, Settings::default(), &watched);
+            let want = bits(&run_as(&path, Settings::default(), &plain));
             assert!(
                 bits(&outcomes) == want,
                 "{path:?} sees what an earlier tenant left"
@@ -327,7 +294,7 @@ fn reuse_of_sram_keeps_loads_ahead() {
         };
         let settings = Settings {
             target: Box::leak(Box::new(smaller)),
-            ..settings()
+            ..Settings::default()
         };
         run_as(&path, settings, &options(Emulator::Jit, RunOrder::Program))[0]
             .modelled
@@ -395,7 +362,7 @@ fn broken_kernels_are_reported_at_their_lines() {
     for path in paths {
         let case = path.clone();
         let (found, shown) = with_stack(move || {
-            let (diagnostics, sources) = diagnose(&case, settings());
+            let (diagnostics, sources) = diagnose(&case, Settings::default());
             let place = |it: &Diagnostic| {
                 let span = it.primary_span().expect("every message has a place");
                 (
@@ -648,7 +615,7 @@ fn dialects_refuse_what_they_lack() {
             for version in [None].into_iter().chain(versions) {
                 let settings = Settings {
                     dialect: version.map(|it| Dialect::from_name(it).expect("it is a version")),
-                    ..settings()
+                    ..Settings::default()
                 };
                 let (diagnostics, sources) = diagnose(&case, settings);
                 let said = diagnostics.iter().filter_map(|it| {

@@ -1,6 +1,8 @@
 //! Modelled time: held to published measurements, explained by advice that keeps its word, ordered by schedules in which
 //! every wait counts.
 
+mod setup;
+
 use nk_compiler::Compiled;
 use nk_compiler::diagnostic::render;
 use nk_compiler::ir::{Schedule, Step};
@@ -11,22 +13,8 @@ use nk_compiler::target::TARGETS;
 use nk_runtime::profile::Profile;
 use nk_runtime::session::{Job, Session, Settings, programs};
 use nk_runtime::truth::{self, Measured, Tier};
+use setup::{root, with_stack};
 use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The evaluator's frames are deep, so each test runs on a thread with the command's stack.
-fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let thread = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(work)
-        .expect("a thread starts");
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
 
 /// Compiles each `# nk: run` of a file, or one kernel with arguments, and hands it on.
 fn each_job(

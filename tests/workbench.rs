@@ -1,30 +1,14 @@
 //! The workbench: sessions of the REPL, searches of parameters, differences of IR. A new session is a new `.repl` file.
 
+use super::setup::root;
 use nk_compiler::source::Sources;
-use nk_compiler::target;
 use nk_runtime::difference::{Side, difference};
 use nk_runtime::repl::{Repl, complete, transcript};
 use nk_runtime::session::{Session, Settings};
 use nk_runtime::testing::Stage;
 use nk_runtime::tune::{self, Candidate, Strategy};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn settings() -> Settings {
-    Settings {
-        target: &target::TARGETS[0],
-        dialect: None,
-        params: Vec::new(),
-        spill: false,
-        reorder: false,
-        place_seed: None,
-        root: None,
-    }
-}
 
 /// The command at the root of the repository, so that scripts name files as a user there would.
 fn nk(args: &[&str], input: &str) -> (String, String, Option<i32>) {
@@ -88,12 +72,14 @@ fn tour() {
 fn script_and_library_agree() {
     let script = std::fs::read_to_string(root().join("tests/repl/statements.repl")).expect("it is readable");
     let (stdout, _, _) = nk(&["repl"], &script);
-    assert_eq!(transcript(&mut Repl::new(settings()), &script), stdout);
+    assert_eq!(transcript(&mut Repl::new(Settings::default()), &script), stdout);
 }
 
 #[test]
 fn completion() {
-    let mut repl = Repl::new(settings());
+    let mut repl = Repl::new(Settings::default());
+    let path = root().join("examples/matmul.nk");
+    repl.enter(&format!(":load {}", path.display()));
     repl.enter("tile = nl.ndarray((128, 4), nl.float32, nl.sbuf)");
     let mut out = String::new();
     for line in [
@@ -108,6 +94,17 @@ fn completion() {
         "nisa.tensor_tensor(tile, tile, tile, op=nl.mi",
         "nl.ndarray((1, 1), dtype=nl.f",
         "nl.ndarray((1, 1), buffer=",
+        "nl.ndarray((1, 1), b",
+        "nl.ndarray((1, 1), dtype=bf",
+        "tile.re",
+        "np.arg",
+        ":explain start",
+        ":load no_folder/x",
+        ":set ",
+        ":arg lhs",
+        ":arg lhsT=bf",
+        ":arg lhsT=bf16[128,64]:r",
+        "matmul_tiled(rh",
     ] {
         let (at, words) = complete(&repl, line, line.len());
         out.push_str(&format!("{line}|\n  from {at}: {}\n", words.join(" ")));
@@ -167,7 +164,7 @@ fn searched(file: &str, axes: &[&str], strategy: Strategy) -> (Vec<tune::Axis>, 
     let session = Session::open(
         &mut sources,
         path.to_str().expect("test paths are UTF-8"),
-        settings(),
+        Settings::default(),
     );
     let session = session.expect("the file is a kernel file");
     let job = session
@@ -271,7 +268,10 @@ fn differences_stand_at_their_lines() {
             .iter()
             .map(|it| (it.0.to_string(), it.1.to_string()))
             .collect();
-        let settings = Settings { params, ..settings() };
+        let settings = Settings {
+            params,
+            ..Settings::default()
+        };
         let session =
             Session::open(&mut sources, path.to_str().expect("UTF-8"), settings).expect("it parses");
         let job = session

@@ -92,20 +92,7 @@ impl Input {
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut Sources, FileId, &Rc<ast::Module>, &Request<'_>) -> T) -> T {
-        let request = Request {
-            place: Default::default(),
-            kernel: None,
-            args: &self.args,
-            params: &[],
-            grid: &[],
-            program_id: &[],
-            spill: false,
-            place_seed: None,
-            target: &target::TARGETS[0],
-            dialect: None,
-            loader: &|_| None,
-            arrays: &|_, _| Err("no files".to_string()),
-        };
+        let request = Request::new(&self.args, &target::TARGETS[0]);
         f(&mut self.sources, self.file, &self.ast, &request)
     }
 

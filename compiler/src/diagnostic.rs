@@ -101,6 +101,17 @@ impl Diagnostic {
         self
     }
 
+    /// Adds how often the same mistake was made again, and in which loop.
+    pub fn repeated(self, count: u64, around: Option<Span>) -> Diagnostic {
+        match around {
+            _ if count == 0 => self,
+            Some(span) if count == 1 => self.because(span, "and in 1 more iteration of this loop"),
+            Some(span) => self.because(span, format!("and in {count} more iterations of this loop")),
+            None if count == 1 => self.note("the same happens once more"),
+            None => self.note(format!("the same happens {count} more times")),
+        }
+    }
+
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
         self

@@ -6,6 +6,7 @@
 //! An entry is a line `= code`, the rule, and lines `aws:`, `source:`, `bad:` and `good:` in any order; an example is the
 //! indented lines below its heading. `! default source: …` holds for the entries of a file that name none.
 
+use crate::diagnostic::nearest;
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -98,6 +99,12 @@ pub fn entries() -> &'static [Entry] {
         let entries = TEXTS.iter().flat_map(|(topic, text)| read(topic, text));
         entries.collect()
     })
+}
+
+/// The entry of a code as a person writes it, with the brackets of a message or without; or the nearest code.
+pub fn find(text: &str) -> Result<&'static Entry, Option<&'static str>> {
+    let code = text.trim_matches(|it: char| !it.is_ascii_alphanumeric());
+    entry(code).ok_or_else(|| nearest(code, entries().iter().map(|it| it.code)))
 }
 
 /// The entry of a code.

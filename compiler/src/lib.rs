@@ -10,14 +10,62 @@
 //! [`diagnostic::Diagnostic`] with a code, and [`explain`] knows what each code means. [`isa`] holds the facts about
 //! instructions, [`target`] those about chips; [`text`] prints the tables of every stage and reads them back.
 //!
-//! No I/O, no unsafe code, no Cranelift: files are read and code is run by `nk-runtime`. The example `snapshot` compiles a
-//! kernel and prints its schedule: `cargo run -p nk-compiler --example snapshot`.
+//! No I/O, no unsafe code, no Cranelift: files are read and code is run by `nk-runtime`.
+//!
+//! A Rust test that keeps the IR of a kernel:
+//!
+//! ```
+//! use nk_compiler::compile;
+//! use nk_compiler::dtype::Dtype;
+//! use nk_compiler::source::Sources;
+//! use nk_compiler::specialize::{ArgValue, Request};
+//! use nk_compiler::target::TARGETS;
+//! use nk_compiler::text::{PrintOptions, print};
+//!
+//! let kernel = "
+//! import nki
+//! import nki.isa as nisa
+//! import nki.language as nl
+//!
+//! @nki.jit
+//! def double(x):
+//!     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+//!     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+//!     nisa.dma_copy(dst=tile, src=x)
+//!     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+//!     nisa.dma_copy(dst=out, src=tile)
+//!     return out
+//! ";
+//! let mut sources = Sources::new();
+//! let file = sources.add("double.nk", kernel);
+//! let x = ArgValue::Tensor { dtype: Dtype::F32, shape: vec![128, 64] };
+//! let args = [("x".to_string(), x)];
+//! let compiled = compile(&mut sources, file, &Request::new(&args, &TARGETS[0])).expect("a correct kernel");
+//!
+//! let options = PrintOptions { spans: None, cycles: None };
+//! let ir = print(&compiled.program, Some(&compiled.placement), None, options);
+//! let snapshot = "\
+//! kernel %double for trainium1
+//!
+//! in %x: f32[128, 64] @ hbm[0x0]
+//! out %out: f32[128, 64] @ hbm[0x8000]
+//! buf %tile: f32[128, 64] @ sbuf[0:128, 0x0:0x100]
+//!
+//! body {
+//!   %tile <- dma_copy %x
+//!   %tile <- tensor_scalar %tile, op0=multiply, operand0=2.0
+//!   %out <- dma_copy %tile
+//! }
+//! ";
+//! assert_eq!(ir, snapshot); // or insta::assert_snapshot!(ir)
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod source;
 pub mod diagnostic;
 pub mod explain;
 pub mod limits;
+pub mod interrupt;
 pub mod lex;
 pub mod parse;
 pub mod ast;
@@ -180,17 +228,22 @@ pub fn complete(
     results: Results<'_>,
     target: &Target,
 ) -> Result<Stages, Vec<Diagnostic>> {
+    let stop = || interrupt::stop().map_err(|it| vec![it]);
     none(verify::verify(program, target))?;
+    stop()?;
     let placement = match placement {
         Some(it) => it,
         None => place::place(program, target).map_err(|it| reports(&it))?,
     };
     none(verify::verify_placed(program, &placement, target))?;
     none(place::verify_placement(program, &placement, target))?;
+    stop()?;
     let checked = check::check_as(program, &placement, results).map_err(|it| reports(&it))?;
+    stop()?;
     let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
     none(schedule::verify_schedule(program, &placement, &schedule))?;
     none(schedule::check_semaphores(program, &schedule, target))?;
+    stop()?;
     Ok(Stages {
         placement,
         first_writes: checked.first_writes,

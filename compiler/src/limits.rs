@@ -20,8 +20,10 @@ pub struct Limits {
     pub iterations: u64,
     /// Elements of a host array, of 8 bytes each.
     pub array_elements: u64,
-    /// Items of a list.
+    /// Items of a list, and bytes of a string.
     pub list_items: u64,
+    /// Bytes of memory that the process holds. Who starts it watches over this one and asks it to stop.
+    pub memory_bytes: u64,
 }
 
 /// Evaluation nests so many expressions deep; deeper ones would exhaust the stack.
@@ -39,6 +41,7 @@ pub const DEFAULT: Limits = Limits {
     iterations: 1_000_000,
     array_elements: 1 << 28,
     list_items: 10_000_000,
+    memory_bytes: 2 << 30,
 };
 
 type Field = fn(&mut Limits) -> &mut u64;
@@ -52,6 +55,7 @@ const FIELDS: &[(&str, Field, u64)] = &[
     ("iterations", |it| &mut it.iterations, u64::MAX),
     ("array-elements", |it| &mut it.array_elements, 1 << 36),
     ("list-items", |it| &mut it.list_items, 1 << 31),
+    ("memory-bytes", |it| &mut it.memory_bytes, u64::MAX),
 ];
 
 impl Limits {

@@ -80,6 +80,36 @@ fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Pla
     }
 }
 
+/// What can never fit, however it is placed, of a program that is still being made: what is to come only adds to it. The
+/// buffer made last is left out, since its instruction may yet write straight into another.
+pub fn overflow(program: &Program, target: &Target) -> Vec<Error> {
+    let (lives, mut ignored) = (lives(program), Vec::new());
+    let tile_starts = tile_starts(program, &mut ignored);
+    let last = program.buffers.len().saturating_sub(1);
+    let mut errors = Vec::new();
+    for memory in [Memory::Sbuf, Memory::Psum] {
+        let requests = program.buffers.iter().filter(|it| it.memory == memory);
+        let starts = requests.filter_map(|it| Some(it.request?.byte));
+        let granule = Granule::dividing(starts, target);
+        let space = memory_space(memory, granule, target);
+        let mut tenants = tenants(
+            program,
+            target,
+            memory,
+            granule,
+            &lives,
+            &tile_starts,
+            &mut ignored,
+        );
+        tenants.retain(|it| it.buffer.index() != last);
+        let successions = in_place::successions(program, &tenants, &lives);
+        let failed = over_capacity(&tenants, &successions, &space);
+        let rooms = no_room(program, memory, &tenants, &failed, granule, target).into_iter();
+        errors.extend(rooms.map(|it| Error::NoRoom(Box::new(it))));
+    }
+    errors
+}
+
 /// An empty on-chip memory.
 fn memory_space(memory: Memory, granule: Granule, target: &Target) -> Space {
     let (bytes, banks) = match memory {

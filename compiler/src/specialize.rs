@@ -8,6 +8,9 @@
 //! The evaluator is one struct; its methods stand in the files below, each with one part of the language.
 
 mod value;
+mod compared;
+mod discard;
+mod repr;
 mod dict;
 mod scope;
 mod error;
@@ -81,10 +84,13 @@ pub use tunable::{Tunable, parameters, tunables};
 use crate::ast::Function;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::host::HostState;
+use crate::interrupt;
 use crate::ir::{BufferId, Frame as LocFrame, Loc, LocId, Name, Program};
 use crate::limits::{self, limits};
+use crate::place::overflow;
 use crate::source::{Sources, Span};
 use crate::target::Target;
+use crate::verify::verify;
 use error::Result;
 use history::Removed;
 use modules::ModuleEnv;
@@ -103,6 +109,13 @@ pub fn language_names() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = functions.chain(memories).chain(dtypes).collect();
     names.sort_unstable();
     names.dedup();
+    names
+}
+
+/// What follows a dot after a tensor, sorted.
+pub fn tensor_names() -> Vec<&'static str> {
+    let mut names = [tensor::ATTRIBUTES, tensor::METHODS].concat();
+    names.sort_unstable();
     names
 }
 
@@ -130,6 +143,11 @@ enum Warning {
     /// Something that NKI has removed.
     Removed(Removed),
 }
+
+/// A program of so many instructions is looked at for the first time, and again each time it has grown by a factor: a kernel
+/// that can never fit need not be unrolled to its end.
+const FIRST_FIT: usize = 2_048;
+const FIT_GROWTH: usize = 4;
 
 /// One call or loop iteration around the current statement.
 struct Around {
@@ -193,6 +211,10 @@ struct Evaluator<'a> {
     depth: usize,
     calls: usize,
     steps: u64,
+    /// Whether tiles that do not fit may be spilled.
+    may_spill: bool,
+    /// So many instructions are looked at for whether what lives at the same time can fit at all.
+    next_fit: usize,
     printed: String,
     warnings: Vec<Diagnostic>,
     warned: FxHashSet<(Warning, Span)>,
@@ -214,6 +236,7 @@ struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     fn new(sources: &'a mut Sources, request: &Request<'a>, name: &str) -> Evaluator<'a> {
+        compared::reset();
         Evaluator {
             sources,
             target: request.target,
@@ -247,6 +270,8 @@ impl<'a> Evaluator<'a> {
             depth: 0,
             calls: 0,
             steps: 0,
+            may_spill: request.spill,
+            next_fit: FIRST_FIT,
             printed: String::new(),
             warnings: Vec::new(),
             warned: FxHashSet::default(),
@@ -266,15 +291,38 @@ impl<'a> Evaluator<'a> {
     /// Counts a statement or an iteration.
     fn step(&mut self, span: Span) -> Result<()> {
         self.steps += 1;
-        if self.steps > limits().steps {
-            return Err(Error::new(
-                Mistake::TooManySteps {
-                    limit: limits().steps,
-                },
-                span,
-            ));
+        if let Some(why) = interrupt::asked() {
+            return Err(Error::new(Mistake::Interrupted { why }, span));
+        }
+        let limit = limits().steps;
+        if self.steps + compared::count() > limit {
+            return Err(Error::new(Mistake::TooManySteps { limit }, span));
         }
         Ok(())
+    }
+
+    /// Counts what a value takes that was made in one step.
+    fn charge(&mut self, length: usize) {
+        const PER_STEP: usize = 16;
+        self.steps += (length / PER_STEP) as u64;
+    }
+
+    /// Ends the evaluation when what lives at the same time is more than the memories have, however it is placed.
+    fn check_fit(&mut self, span: Span) -> Result<()> {
+        self.next_fit *= FIT_GROWTH;
+        // The device repeats what stands in its loops, so lives are not known before their ends.
+        if self.may_spill || !self.program.loops.is_empty() || !self.open_loops.is_empty() {
+            return Ok(());
+        }
+        if !verify(&self.program, self.target).is_empty() {
+            return Ok(());
+        }
+        let mut errors = overflow(&self.program, self.target);
+        let Some(last) = errors.pop() else {
+            return Ok(());
+        };
+        self.import_errors.extend(errors.iter().map(Report::report));
+        Err(Error::new(Mistake::NoRoom(Rc::new(last)), span))
     }
 
     /// Keeps the error of an instruction that the target lacks, which nothing after it needs to have been made: one run

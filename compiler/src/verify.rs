@@ -284,12 +284,12 @@ impl<'p> Errors<'p> {
 
     fn place(&self, loc: Option<LocId>, text: String) -> Place {
         let mut callers = Vec::new();
-        let mut is_loop = false;
+        let mut around = None;
         let mut parent = loc.and_then(|it| self.program[it].parent);
         while let Some(loc) = parent.map(|it| &self.program[it]) {
             match loc.frame {
                 Frame::Call => callers.push(loc.span),
-                Frame::Iteration(_) => is_loop = true,
+                Frame::Iteration(_) => around = around.or(Some(loc.span)),
                 Frame::Here => {}
             }
             parent = loc.parent;
@@ -299,7 +299,7 @@ impl<'p> Errors<'p> {
             callers,
             text,
             more: 0,
-            is_loop,
+            around,
             tensor: None,
         }
     }
@@ -360,7 +360,7 @@ mod tests {
         let errors = verify(&program, target);
         assert_eq!(errors.len(), 1);
         let shown = render(&[errors[0].report()], &sources);
-        assert!(shown.contains("and 2 more iterations of the loop"), "{shown}");
+        assert!(shown.contains("and in 2 more iterations of this loop"), "{shown}");
         assert!(shown.contains("called from here"), "{shown}");
         program.insts[0].loc = None;
         let errors = verify(&program, target);

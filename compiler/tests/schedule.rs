@@ -2,7 +2,8 @@
 
 use nk_compiler::check;
 use nk_compiler::diagnostic::{Report, render};
-use nk_compiler::ir::{FirstWrite, Placement, Program};
+use nk_compiler::ir::{FirstWrite, InstId, Placement, Program, Step};
+use nk_compiler::isa::{Engine, N_ENGINES};
 use nk_compiler::place::place;
 use nk_compiler::schedule::{schedule, verify_schedule};
 use nk_compiler::source::Sources;
@@ -114,4 +115,71 @@ fn schedules() {
             PrintOptions::default(),
         )
     });
+}
+
+/// What the verifier of schedules says of schedules that our scheduler never makes, and that no text can hold.
+#[test]
+fn broken_schedules_are_named() {
+    let text = "kernel %k for trainium1\nin %h: f32[128, 4] @ hbm\nout %o: f32[128, 4] @ hbm\nbuf %x: f32[128, 4] @ sbuf\nbody {\n  %x <- dma_copy %h\n  %x <- tensor_copy %x\n  %o <- dma_copy %x\n}\n";
+    let mut sources = Sources::new();
+    let file = sources.add("text.nir", text);
+    let program = text::parse(&sources, file).expect("a correct text").program;
+    let placement = placed(&sources, &program);
+    let correct = schedule(&program, &placement);
+    let copy = InstId::new(1);
+    let engine = program[copy].engine as usize;
+    let codes_of = |change: &dyn Fn(&mut [Vec<Step>; N_ENGINES])| -> Vec<&str> {
+        let mut broken = correct.clone();
+        change(&mut broken.queues);
+        let errors = verify_schedule(&program, &placement, &broken);
+        errors.iter().map(|it| it.report().code).collect()
+    };
+    assert!(codes_of(&|_| {}).is_empty());
+    let codes = codes_of(&|queues| queues[engine].retain(|it| *it != Step::Inst(copy)));
+    assert!(codes.contains(&"schedule-incomplete"), "{codes:?}");
+    let codes = codes_of(&|queues| queues[engine].push(Step::Inst(copy)));
+    assert!(codes.contains(&"schedule-repeats"), "{codes:?}");
+    let codes = codes_of(&|queues| queues[engine].push(Step::Inst(InstId::new(99))));
+    assert!(codes.contains(&"schedule-unknown-instruction"), "{codes:?}");
+    let codes = codes_of(&|queues| queues[engine].push(Step::Barrier));
+    assert!(codes.contains(&"schedule-barriers"), "{codes:?}");
+    let wait = Step::Wait {
+        from: Engine::Gpsimd,
+        count: 9,
+    };
+    let codes = codes_of(&|queues| queues[engine].push(wait));
+    assert!(codes.contains(&"schedule-wait-without-signal"), "{codes:?}");
+    // Each queue waits for the other one's signal before it does anything.
+    let codes = codes_of(&|queues| {
+        for queue in queues.iter_mut() {
+            queue.sort_by_key(|it| !matches!(it, Step::Wait { .. }));
+        }
+    });
+    assert!(codes.contains(&"schedule-deadlock"), "{codes:?}");
+}
+
+/// An instruction that has left its loop.
+#[test]
+fn instructions_stay_between_their_barriers() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/run/registers.nir");
+    let (sources, parsed) = read(&path);
+    let program = &parsed.program;
+    let placement = placed(&sources, program);
+    let mut broken = schedule(program, &placement);
+    let barrier_of = |queue: &[Step]| queue.iter().position(|it| it.is_barrier());
+    let (queue, at) = (0..N_ENGINES)
+        .filter_map(|it| Some((it, barrier_of(&broken.queues[it])?)))
+        .find(|&(queue, at)| {
+            at > 0 && matches!(broken.queues[queue][at - 1], Step::Inst(_))
+                || matches!(broken.queues[queue].get(at + 1), Some(Step::Inst(_)))
+        })
+        .expect("an instruction stands beside a barrier");
+    if at > 0 && matches!(broken.queues[queue][at - 1], Step::Inst(_)) {
+        broken.queues[queue].swap(at - 1, at);
+    } else {
+        broken.queues[queue].swap(at, at + 1);
+    }
+    let errors = verify_schedule(program, &placement, &broken);
+    let codes: Vec<&str> = errors.iter().map(|it| it.report().code).collect();
+    assert!(codes.contains(&"schedule-wrong-segment"), "{codes:?}");
 }

@@ -7,6 +7,7 @@ use crate::memory::Memory;
 use crate::watch::{Origin, Unset};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::dtype::Dtype;
+use nk_compiler::interrupt::Interrupt;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::source::Span;
 use nk_compiler::text::print_inst;
@@ -26,6 +27,8 @@ pub enum Fault {
         operand: &'static str,
         unset: Unset,
     },
+    /// Somebody asked for the end.
+    Interrupted(Interrupt),
     /// An instruction made what `--trap` looks for.
     Trapped(Box<Origin>),
 }
@@ -57,7 +60,7 @@ impl Fault {
         let inst = match &self {
             Fault::Index { inst, .. } | Fault::Unset { inst, .. } | Fault::Exchange { inst } => Some(*inst),
             Fault::Trapped(origin) => Some(origin.inst),
-            Fault::Endless { .. } => None,
+            Fault::Endless { .. } | Fault::Interrupted(_) => None,
         };
         let span = match (&self, inst) {
             (_, Some(inst)) => program.span(program[inst].loc),
@@ -108,6 +111,7 @@ impl Report for FaultReport {
                     .note("the device would hang until the runtime gives up (NRT_TIMEOUT)")
                     .help("make the body change the register that the loop asks")
             }
+            Fault::Interrupted(why) => why.report(),
             Fault::Unset { operand, unset, .. } => return self.unset(operand, unset),
             Fault::Trapped(origin) => return origin.report(self.op, &self.text, self.span),
         };

@@ -24,6 +24,7 @@ use live::{Live, unsaid};
 use nk_compiler::Compiled;
 use nk_compiler::ast::Module;
 use nk_compiler::diagnostic::{Diagnostic, Report, render};
+use nk_compiler::interrupt;
 use nk_compiler::parse;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::Entry;
@@ -48,6 +49,8 @@ pub struct Repl {
     subject: Option<Subject>,
     before: Option<Subject>,
     history: Vec<String>,
+    /// The code of the last message.
+    code: Option<&'static str>,
 }
 
 /// Everything that `:undo` takes back.
@@ -109,11 +112,14 @@ impl Repl {
             subject: None,
             before: None,
             history: Vec::new(),
+            code: None,
         }
     }
 
     /// Answers one input: a command, or statements.
     pub fn enter(&mut self, text: &str) -> Reply {
+        // What was asked of an earlier input is not meant for this one.
+        interrupt::clear();
         let trimmed = text.trim();
         if !trimmed.is_empty() {
             self.history.push(text.trim_end().to_string());
@@ -139,12 +145,19 @@ impl Repl {
         Reply { text, is_end: false }
     }
 
-    fn failure_text(&self, failure: &Failure) -> String {
-        let (printed, reports) = (&failure.printed, render(&failure.diagnostics, &self.sources));
-        format!("{printed}{reports}")
+    fn failure_text(&mut self, failure: &Failure) -> String {
+        format!(
+            "{}{}",
+            failure.printed,
+            self.diagnostics_text(&failure.diagnostics)
+        )
     }
 
-    fn diagnostics_text(&self, diagnostics: &[Diagnostic]) -> String {
+    fn diagnostics_text(&mut self, diagnostics: &[Diagnostic]) -> String {
+        let worst = diagnostics.iter().rev().find(|it| it.is_error());
+        if let Some(it) = worst.or(diagnostics.last()) {
+            self.code = Some(it.code);
+        }
         render(diagnostics, &self.sources)
     }
 
@@ -167,6 +180,7 @@ impl Repl {
             Verb::Undo => self.undo(),
             Verb::History => Ok(self.history.iter().map(|it| format!("{it}\n")).collect()),
             Verb::Isa => Ok(show::isa(rest)),
+            Verb::Explain => Ok(show::explain(rest, self.code)),
             Verb::Target => self.choose_target(rest),
             Verb::Save if rest.is_empty() => Ok(usage(command)),
             Verb::Save => self.save(rest),
@@ -224,8 +238,9 @@ impl Repl {
         let printed = live.printed();
         let earlier = before.map_or(0, |it| it.printed().len());
         let mut text = printed.get(earlier..).unwrap_or(&printed).to_string();
+        let echoed = live.echo(file, before);
         text.push_str(&self.diagnostics_text(&warnings));
-        text.push_str(&live.echo(file, before));
+        text.push_str(&echoed);
         text.push_str(&live.text(&shown));
         self.live = Some(live);
         self.remember(state);

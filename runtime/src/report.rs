@@ -7,6 +7,7 @@ use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
 use nk_compiler::reorder::Reordered;
+use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -157,7 +158,9 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         "psum peak",
         &peak(modelled.psum_peak_bytes, target.psum_partition_bytes),
     );
-    line(out, "spilled", &modelled.spilled.to_string());
+    if modelled.spilled != Spilled::default() {
+        line(out, "spilled", &modelled.spilled.to_string());
+    }
     if let Some(reordered) = modelled.reordered {
         line(out, "order", &reordered.to_string());
     }

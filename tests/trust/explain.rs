@@ -74,6 +74,63 @@ fn every_code_of_the_sources_has_an_entry() {
     );
 }
 
+/// Every code is checked by a test: its example is compiled below, or a test of the repository names it. What only this
+/// machine or a key can bring about is left out.
+#[test]
+fn every_code_is_produced_by_a_test() {
+    const OF_THE_MACHINE: &[&str] = &["interrupted", "no-terminal", "no-thread"];
+    let mut texts = Vec::new();
+    for folder in [
+        "tests",
+        "compiler/tests",
+        "compiler/src",
+        "runtime/src",
+        "runtime/tests",
+    ] {
+        test_texts(&root().join(folder), &mut texts);
+    }
+    assert!(texts.len() > 500, "only {} texts were read", texts.len());
+    let is_tested = |code: &str| {
+        let forms = [
+            format!("[{code}]"),
+            format!("error: {code}"),
+            format!("\"{code}\""),
+        ];
+        texts.iter().any(|text| forms.iter().any(|it| text.contains(it)))
+    };
+    let shown = |it: &&Entry| matches!(it.examples, Examples::Internal(_));
+    let untested: Vec<&str> = entries().iter().filter(shown).map(|it| it.code).collect();
+    let untested: Vec<&&str> = untested
+        .iter()
+        .filter(|it| !OF_THE_MACHINE.contains(it) && !is_tested(it))
+        .collect();
+    assert!(untested.is_empty(), "no test produces {untested:?}");
+}
+
+/// The kernels, snapshots and Rust tests below a folder; of other Rust files the part that is a test.
+fn test_texts(folder: &Path, texts: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("the folder is readable") {
+        let path = entry.expect("the folder is readable").path();
+        if path.is_dir() {
+            test_texts(&path, texts);
+            continue;
+        }
+        let ending = path.extension().and_then(|it| it.to_str()).unwrap_or("");
+        if !["rs", "nk", "py", "nir", "snap"].contains(&ending) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let is_source = path.components().any(|it| it.as_os_str() == "src");
+        texts.extend(match text.split_once("#[cfg(test)]") {
+            Some((_, tests)) if is_source => Some(tests.to_string()),
+            _ if is_source => None,
+            _ => Some(text),
+        });
+    }
+}
+
 /// A folder with the files that the commands of the examples name.
 fn folder_of_files() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the files");
@@ -104,6 +161,20 @@ fn folder_of_files() -> tempfile::TempDir {
     safetensors.extend(header.as_bytes());
     safetensors.extend(vec![0; n_bytes + 4]);
     write("two.safetensors", &safetensors);
+    let tuned = "    for at in range(0, 512, COLUMNS):\n        part = tile[:, at : at + COLUMNS]\n        nisa.tensor_scalar(dst=part, data=part, op0=nl.multiply, operand0=FACTOR, op1=nl.add, operand1=OFFSET)\n";
+    let constants = "COLUMNS = 512\nFACTOR = 1.0\nOFFSET = 0.0\n\n\n@nki.jit";
+    let head = HEAD.replacen("@nki.jit", constants, 1);
+    write("tuned.nk", format!("{head}{tuned}{TAIL}").as_bytes());
+    let first = HEAD.lines().next().expect("the head announces a run");
+    write("twice.nk", format!("{first}\n{HEAD}{TAIL}").as_bytes());
+    write("other.jsonl", b"{}\n");
+    let descr = "{'descr': '<f4', 'fortran_order': False, 'shape': (128, 512), }";
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    let header = format!("{descr:<117}\n");
+    npy.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
+    npy.extend(header.as_bytes());
+    npy.extend((0..128 * 512).flat_map(|_| f32::NAN.to_le_bytes()));
+    write("nan.npy", &npy);
     std::fs::create_dir(at("empty")).expect("the folder is writable");
     folder
 }

@@ -5,9 +5,10 @@
 //! and named; move it to `tests/fuzz` when the fault is mended.
 
 mod generate;
+mod language;
 mod mutate;
 
-use crate::work::{bound, nk, options, root, settings, with_stack};
+use crate::work::{bound, nk, options, root, with_stack};
 use generate::Kernel;
 use mutate::{Dice, Pool};
 use nk_compiler::ast::dump_ast;
@@ -17,7 +18,7 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
 use nk_compiler::{complete, parse, text};
 use nk_runtime::Emulator;
-use nk_runtime::session::{RunOrder, Session};
+use nk_runtime::session::{RunOrder, Session, Settings};
 use nk_runtime::tensor::{ArgSpec, parse_arg};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,8 +51,17 @@ fn pool(folders: &[&str], endings: &[&str], max_bytes: usize) -> Vec<Vec<u8>> {
 
 /// Runs a target on its known findings and on mutations of a pool, and names the first input that makes it panic.
 fn fuzz(target: &'static str, pool: Vec<Vec<u8>>, try_input: fn(&[u8], &Path)) {
+    let mutations = Pool::new(pool);
+    fuzz_with(target, move |dice| mutations.mutation(dice), try_input);
+}
+
+/// [`fuzz`] with inputs that are made in another way.
+fn fuzz_with(
+    target: &'static str,
+    make: impl Fn(&mut Dice) -> Vec<u8> + Send + 'static,
+    try_input: fn(&[u8], &Path),
+) {
     bound();
-    assert!(pool.len() >= 5, "only {} inputs to start from", pool.len());
     let folder = tempfile::tempdir().expect("a folder for the inputs");
     let check = move |input: &[u8], folder: &Path| {
         let path = folder.to_path_buf();
@@ -73,11 +83,10 @@ fn fuzz(target: &'static str, pool: Vec<Vec<u8>>, try_input: fn(&[u8], &Path)) {
             );
         }
         let mut dice = Dice::new(setting("NK_FUZZ_SEED", 1));
-        let pool = Pool::new(pool);
         let end = Instant::now() + Duration::from_secs(setting("NK_FUZZ_SECONDS", 8));
         let mut n_inputs = 0u64;
         while Instant::now() < end {
-            let input = pool.mutation(&mut dice);
+            let input = make(&mut dice);
             let start = Instant::now();
             check(&input, folder.path());
             let took = start.elapsed();
@@ -160,12 +169,18 @@ fn specialiser() {
         &["nk", "py"],
         6_000,
     );
-    fuzz("kernel", pool, |input, folder| {
+    let mutations = Pool::new(pool);
+    // Half of the inputs are kernels with changes, the other half programs that the grammar makes.
+    let make = move |dice: &mut Dice| match dice.one_in(2) {
+        true => mutations.mutation(dice),
+        false => language::program(dice).into_bytes(),
+    };
+    fuzz_with("kernel", make, |input, folder| {
         let path = folder.join("input.nk");
         std::fs::write(&path, input).expect("the folder is writable");
         let mut sources = Sources::new();
         let name = path.to_str().expect("the path is UTF-8");
-        let Ok(session) = Session::open(&mut sources, name, settings()) else {
+        let Ok(session) = Session::open(&mut sources, name, Settings::default()) else {
             return;
         };
         for job in session.jobs(None, &[], &[]).unwrap_or_default() {
@@ -199,7 +214,7 @@ fn readers_of_tensor_files() {
 fn bits(path: &Path, emulator: Emulator, order: RunOrder) -> Result<Vec<Vec<u8>>, String> {
     let mut sources = Sources::new();
     let name = path.to_str().expect("the path is UTF-8");
-    let outcome = Session::open(&mut sources, name, settings()).and_then(|session| {
+    let outcome = Session::open(&mut sources, name, Settings::default()).and_then(|session| {
         let jobs = session.jobs(None, &[], &[])?;
         session.run(&mut sources, &jobs[0], &options(emulator, order))
     });

@@ -5,4 +5,6 @@ mod explain;
 mod fix;
 mod fuzz;
 mod isolation;
+#[path = "../setup.rs"]
+mod setup;
 mod work;

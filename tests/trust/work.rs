@@ -1,30 +1,13 @@
 //! Runs of the library and of the command, as every test of this folder needs them.
 
+pub use crate::setup::{root, with_stack};
 use nk_compiler::diagnostic::{Diagnostic, render};
 use nk_compiler::limits;
 use nk_compiler::source::Sources;
-use nk_compiler::target;
-use nk_runtime::Lookout;
+use nk_runtime::Emulator;
 use nk_runtime::session::{RunOptions, RunOrder, Session, Settings};
-use nk_runtime::tensor::Tolerance;
-use nk_runtime::{Emulator, Rounding};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The evaluator's frames are deep in unoptimised builds, so each case runs on a thread with the command's stack.
-pub fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let thread = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(work)
-        .expect("a thread starts");
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
 
 /// Small bounds for the whole process: what would take minutes is a message.
 pub fn bound() {
@@ -41,30 +24,11 @@ pub fn bound() {
     limits::set(limits.expect("the names are known"));
 }
 
-pub fn settings() -> Settings {
-    Settings {
-        target: &target::TARGETS[0],
-        dialect: None,
-        params: Vec::new(),
-        spill: false,
-        reorder: false,
-        place_seed: None,
-        root: None,
-    }
-}
-
 pub fn options(emulator: Emulator, order: RunOrder) -> RunOptions {
     RunOptions {
-        lookout: Lookout::default(),
         order,
         emulator,
-        rounding: Rounding::Nearest,
-        out: None,
-        expectations: Vec::new(),
-        tolerance: Tolerance {
-            rtol: None,
-            atol: None,
-        },
+        ..RunOptions::default()
     }
 }
 
@@ -76,7 +40,7 @@ pub fn said_about(path: &Path, shown: &str) -> (Vec<Diagnostic>, String) {
         let mut sources = Sources::new();
         let name = path.to_str().expect("test paths are UTF-8");
         let mut said = Vec::new();
-        let session = Session::open(&mut sources, name, settings());
+        let session = Session::open(&mut sources, name, Settings::default());
         let jobs = session.and_then(|session| Ok((session.jobs(None, &[], &[])?, session)));
         match jobs {
             Err(failure) => said.extend(failure.diagnostics),

@@ -379,14 +379,7 @@ impl Site {
             Some(span) => diagnostic.at(span, text),
             None => diagnostic.note(text),
         };
-        match self.around {
-            _ if self.repeats == 0 => diagnostic,
-            Some(span) => diagnostic.because(
-                span,
-                format!("and in {} more iterations of this loop", self.repeats),
-            ),
-            None => diagnostic.note(format!("the same happens {} more times", self.repeats)),
-        }
+        diagnostic.repeated(self.repeats, self.around)
     }
 }
 

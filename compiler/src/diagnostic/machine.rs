@@ -67,7 +67,8 @@ impl Diagnostic {
         format!("::{}{place}::{}\n", self.severity.level(), escaped(&text))
     }
 
-    fn to_sarif(&self, sources: &Sources) -> String {
+    /// The message as one result of a SARIF document.
+    pub fn to_sarif(&self, sources: &Sources) -> String {
         let location = |label: &Label| {
             format!(
                 "{{\"physicalLocation\":{},\"message\":{{\"text\":{}}}}}",
@@ -96,9 +97,9 @@ impl Diagnostic {
     }
 }
 
-/// A SARIF 2.1.0 document: one run with all diagnostics and the rules they name.
-pub fn sarif(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let mut codes: Vec<&str> = diagnostics.iter().map(|it| it.code).collect();
+/// A SARIF 2.1.0 document: one run with the results of [`Diagnostic::to_sarif`], and the rules that their codes name.
+pub fn sarif(results: &[(&'static str, String)]) -> String {
+    let mut codes: Vec<&str> = results.iter().map(|it| it.0).collect();
     codes.sort_unstable();
     codes.dedup();
     let rule = |code: &&str| {
@@ -110,7 +111,7 @@ pub fn sarif(diagnostics: &[Diagnostic], sources: &Sources) -> String {
         )
     };
     let rules: Vec<String> = codes.iter().map(rule).collect();
-    let results: Vec<String> = diagnostics.iter().map(|it| it.to_sarif(sources)).collect();
+    let results: Vec<&str> = results.iter().map(|it| it.1.as_str()).collect();
     format!(
         "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"nk\",\"version\":{},\"rules\":[{}]}}}},\"columnKind\":\"unicodeCodePoints\",\"results\":[{}]}}]}}\n",
         quote(env!("CARGO_PKG_VERSION")),

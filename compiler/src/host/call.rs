@@ -3,10 +3,10 @@
 use super::bind::{Call, bind};
 use super::create::convert;
 use super::elementwise::{self, apply_binary, apply_unary, outer_of};
-use super::error::nearest;
 use super::ufunc::{BINARY, Binary, UNARY};
 use super::{Arg, HOST_DTYPES, HostDtype, HostError, HostResult, HostState};
 use super::{create, einsum, join, linalg, pick, random, reduce, scan, shape, sort, window};
+use crate::diagnostic::nearest;
 
 type Body = fn(&Call) -> HostResult<Arg>;
 

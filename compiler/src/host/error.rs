@@ -351,37 +351,3 @@ pub fn shape_text<T: std::fmt::Display>(shape: &[T]) -> String {
         ),
     }
 }
-
-/// The candidate that a misspelt name was most likely meant to be.
-pub fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    if name.len() > 64 {
-        return None;
-    }
-    let limit = 1 + name.len() / 4;
-    let scored = candidates.map(|it| (edit_distance(name, it), it));
-    scored
-        .filter(|it| it.0 <= limit)
-        .min_by_key(|it| it.0)
-        .map(|it| it.1)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (row, &a) in left.iter().enumerate() {
-        let mut line = vec![row + 1];
-        for (column, &b) in right.iter().enumerate() {
-            let mut best = (last[column] + usize::from(a != b))
-                .min(last[column + 1] + 1)
-                .min(line[column] + 1);
-            if row > 0 && column > 0 && a == right[column - 1] && left[row - 1] == b {
-                best = best.min(before[column - 1] + 1);
-            }
-            line.push(best);
-        }
-        before = std::mem::replace(&mut last, line);
-    }
-    last[right.len()]
-}

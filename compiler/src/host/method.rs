@@ -3,9 +3,9 @@
 //! Most methods are the function of the same name with the array as its first argument.
 
 use super::bind::bind;
-use super::error::nearest;
 use super::shape::{reshape_sizes, reshape_to};
 use super::{Arg, Class, HostArray, HostDtype, HostError, HostResult, HostState, assign, call, number};
+use crate::diagnostic::nearest;
 
 /// Methods that are module functions of the same name.
 const SHARED: &[&str] = &[

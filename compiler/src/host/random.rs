@@ -5,9 +5,9 @@
 
 use super::bind::{Call, bind};
 use super::create::{filled, to_array};
-use super::error::nearest;
 use super::shape::reshape_to;
 use super::{Arg, HostArray, HostDtype, HostError, HostResult};
+use crate::diagnostic::nearest;
 use ndarray::Axis;
 
 /// Everything that a call may change: the random generators.

@@ -94,7 +94,11 @@ impl Pass<'_> {
     fn statement(&mut self, first: usize) -> Result<usize, NeverClosed> {
         self.open.clear();
         self.n_operators = 0;
-        let indent = column(self.text, self.raw[first].start);
+        // Only a suspicious reading asks for it, and a long line may hold many statements.
+        let indent = match self.suspicious {
+            true => column(self.text, self.raw[first].start),
+            false => 0,
+        };
         let mut at = first;
         while let Some(&token) = self.raw.get(at) {
             at += 1;

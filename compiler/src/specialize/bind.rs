@@ -98,6 +98,9 @@ impl Evaluator<'_> {
                 span,
             ));
         }
+        if self.program.insts.len() == self.next_fit {
+            self.check_fit(span)?;
+        }
         if let Arg::View(id) = args[0]
             && self.program[self.program[id].buffer].role == Role::In
         {

@@ -132,7 +132,7 @@ impl Class {
         names
     }
 
-    fn is_enum(&self) -> bool {
+    pub fn is_enum(&self) -> bool {
         matches!(self.kind, Kind::Enum | Kind::IntEnum)
     }
 }
@@ -194,6 +194,10 @@ impl Object {
         self.fields.try_borrow().map_or(Vec::new(), |it| it.clone())
     }
 
+    pub fn into_values(self) -> impl Iterator<Item = Value> {
+        self.fields.into_inner().into_iter().map(|it| it.1)
+    }
+
     /// Equal fields make equal objects of one class.
     pub fn equals(&self, other: &Object) -> bool {
         let same_class = Rc::ptr_eq(&self.class, &other.class);
@@ -203,18 +207,6 @@ impl Object {
             && a.iter()
                 .zip(b.iter())
                 .all(|(a, b)| a.0 == b.0 && a.1.equals(&b.1))
-    }
-
-    pub fn repr(&self) -> String {
-        if self.class.is_enum() {
-            let name = self.get("name").map_or(String::new(), |it| it.text());
-            return format!("{}.{name}", self.class.name);
-        }
-        let Ok(fields) = self.fields.try_borrow() else {
-            return format!("{}(...)", self.class.name);
-        };
-        let shown = fields.iter().map(|it| format!("{}={}", it.0, it.1.repr()));
-        format!("{}({})", self.class.name, shown.collect::<Vec<_>>().join(", "))
     }
 }
 

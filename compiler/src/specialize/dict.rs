@@ -61,4 +61,8 @@ impl Dict {
     pub fn entries(&self) -> &[(Value, Value)] {
         &self.entries
     }
+
+    pub fn into_entries(self) -> Vec<(Value, Value)> {
+        self.entries
+    }
 }

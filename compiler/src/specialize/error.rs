@@ -2,7 +2,9 @@
 
 use super::value::Value;
 use crate::ast::CmpOp;
-use crate::diagnostic::{Diagnostic, Report};
+use crate::diagnostic::{Diagnostic, Report, nearest};
+use crate::interrupt::Interrupt;
+use crate::place;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -143,6 +145,11 @@ pub enum Mistake {
     TooManySteps {
         limit: u64,
     },
+    Interrupted {
+        why: Interrupt,
+    },
+    /// What lives at the same time is more than a memory has.
+    NoRoom(Rc<place::Error>),
     TooManyInstructions {
         limit: u64,
     },
@@ -442,6 +449,8 @@ impl Mistake {
                     .note("`--limit steps=N` is another limit")
                     .help("use fewer or larger tiles, or a loop that ends")
             }
+            Mistake::NoRoom(error) => error.report(),
+            Mistake::Interrupted { why } => why.report().at(span, "while this was evaluated"),
             Mistake::TooManyInstructions { limit } => {
                 error("too-many-instructions", &format!("the kernel unrolls to more than {limit} instructions"))
                     .at(span, "reached here")
@@ -581,32 +590,5 @@ impl Mistake {
 
 /// The known name that a misspelt one is closest to, if one is close.
 pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let limit = (name.chars().count() / 3).max(1);
-    known
-        .map(|it| (distance(name, it), it))
-        .filter(|it| it.0 <= limit && it.0 > 0)
-        .min()
-        .map(|it| it.1.to_string())
-}
-
-/// Edits (insert, delete, replace, swap of neighbours) between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 4 {
-        return usize::MAX;
-    }
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    nearest(name, known.filter(|it| *it != name)).map(str::to_string)
 }

@@ -7,6 +7,7 @@ use super::access::{self, Key};
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::index::{Pick, bound, masked, subscript, tensor_value};
+use super::operate::bounded;
 use super::scope::{Found, Frame, Scope};
 use super::value::{Tensor, Value};
 use super::{Evaluator, builtins};
@@ -505,6 +506,8 @@ impl Evaluator<'_> {
                     let text = super::format::format(&shown, &spec)
                         .map_err(|problem| Error::value_error(problem, value.span))?;
                     out.push_str(&text);
+                    bounded(out.len(), value.span)?;
+                    self.charge(text.len());
                 }
             }
         }

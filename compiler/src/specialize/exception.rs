@@ -41,6 +41,8 @@ fn exception_of(mistake: &Mistake) -> Option<&str> {
         | Mistake::CallsTooDeep { .. }
         | Mistake::EndlessLoop { .. }
         | Mistake::TooManySteps { .. }
+        | Mistake::Interrupted { .. }
+        | Mistake::NoRoom(_)
         | Mistake::TooManyInstructions { .. }
         | Mistake::Unsupported { .. } => return None,
         _ => "TypeError",

@@ -145,7 +145,7 @@ fn float(value: &Value, spec: &Spec) -> (String, String, bool) {
         Some(kind @ ('e' | 'E')) => exponent(size, precision, kind),
         Some(kind @ ('g' | 'G')) => general(size, precision, kind),
         _ if spec.precision.is_some() => general(size, precision, 'g'),
-        _ => super::value::float_repr(size),
+        _ => super::repr::float_repr(size),
     };
     (sign, grouped(&digits, spec), true)
 }

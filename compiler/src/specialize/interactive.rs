@@ -12,7 +12,7 @@ use super::modules::ModuleEnv;
 use super::scope::{Frame, Scope};
 use super::value::{ModuleId, Tensor, Value};
 use crate::ast::{self, Stmt, StmtKind};
-use crate::diagnostic::{Diagnostic, Report};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{BufferId, ResultValue, Role, View};
 use crate::source::{FileId, Sources, Span};
 use rustc_hash::FxHashSet;
@@ -57,26 +57,16 @@ pub fn replay(
 ) -> std::result::Result<Replayed, (Vec<Diagnostic>, String)> {
     let mut this = Evaluator::new(sources, request, "session");
     this.modules.push(ModuleEnv::new(file, ast.clone()));
-    match this.run_session(prelude, entries) {
-        Ok((inputs, shown)) if this.import_errors.is_empty() => Ok(Replayed {
-            shown,
-            names: this.bound_names(),
-            specialized: Specialized {
-                shared: this.shared_tensors(),
-                program: this.program,
-                inputs,
-                reads_place: this.reads_place,
-                warnings: this.warnings,
-                printed: this.printed,
-            },
-        }),
-        outcome => {
-            let mut diagnostics = this.warnings;
-            diagnostics.append(&mut this.import_errors);
-            diagnostics.extend(outcome.err().map(|it| it.report()));
-            Err((diagnostics, this.printed))
-        }
-    }
+    let (outcome, shown) = match this.run_session(prelude, entries) {
+        Ok((inputs, shown)) => (Ok(inputs), shown),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    let names = this.bound_names();
+    Ok(Replayed {
+        specialized: this.finish(outcome)?,
+        shown,
+        names,
+    })
 }
 
 const TOP: ModuleId = ModuleId(0);
@@ -161,7 +151,8 @@ impl Evaluator<'_> {
             values.iter().map(|it| (it.0.to_string(), it.1.kind())).collect();
         let lazy = self.global_names(TOP);
         names.extend(lazy.into_iter().map(|it| (it, "name of the file")));
-        names.sort();
+        // What is evaluated already stands before the name that the file gives it, and stays.
+        names.sort_by(|a, b| a.0.cmp(&b.0));
         names.dedup_by(|a, b| a.0 == b.0);
         names
     }

@@ -44,6 +44,26 @@ pub struct Request<'a> {
     pub arrays: &'a ArrayLoader<'a>,
 }
 
+impl<'a> Request<'a> {
+    /// The only kernel of a file as it is, which imports nothing and reads no files.
+    pub fn new(args: &'a [(String, ArgValue)], target: &'static Target) -> Request<'a> {
+        Request {
+            kernel: None,
+            args,
+            params: &[],
+            grid: &[],
+            program_id: &[],
+            place: Place::default(),
+            target,
+            spill: false,
+            place_seed: None,
+            dialect: None,
+            loader: &|_| None,
+            arrays: &|_, _| Err("there are no files".to_string()),
+        }
+    }
+}
+
 /// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgValue {
@@ -164,20 +184,30 @@ pub fn specialize(
     let outcome = this
         .run(&function, request)
         .and_then(|inputs| this.known_params(&function, request).map(|()| inputs));
-    match outcome {
-        Ok(inputs) if this.import_errors.is_empty() => Ok(Specialized {
-            shared: this.shared_tensors(),
-            program: this.program,
-            inputs,
-            reads_place: this.reads_place,
-            warnings: this.warnings,
-            printed: this.printed,
-        }),
-        outcome => {
-            let mut diagnostics = this.warnings;
-            diagnostics.append(&mut this.import_errors);
-            diagnostics.extend(outcome.err().map(|it| it.report()));
-            Err((diagnostics, this.printed))
+    this.finish(outcome)
+}
+
+impl Evaluator<'_> {
+    /// What an evaluation gave, or everything that is wrong and what had been printed.
+    pub fn finish(
+        mut self,
+        outcome: Result<Vec<Input>>,
+    ) -> std::result::Result<Specialized, (Vec<Diagnostic>, String)> {
+        match outcome {
+            Ok(inputs) if self.import_errors.is_empty() => Ok(Specialized {
+                shared: self.shared_tensors(),
+                program: self.program,
+                inputs,
+                reads_place: self.reads_place,
+                warnings: self.warnings,
+                printed: self.printed,
+            }),
+            outcome => {
+                let mut diagnostics = self.warnings;
+                diagnostics.append(&mut self.import_errors);
+                diagnostics.extend(outcome.err().map(|it| it.report()));
+                Err((diagnostics, self.printed))
+            }
         }
     }
 }

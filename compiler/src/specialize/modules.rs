@@ -3,6 +3,7 @@
 //! A module is lazy: nothing at module level runs until a kernel uses a name, and then only the statements that bind
 //! that name. Real files import torch, read environment variables and call simulators at module level.
 
+use super::discard::discard;
 use super::error::{Error, Mistake, Result};
 use super::history::Removed;
 use super::scope::{Frame, Scope, statement_bindings};
@@ -46,6 +47,16 @@ enum Global {
     Ready(Value),
     /// Its statements are running.
     Running,
+}
+
+impl Drop for ModuleEnv {
+    fn drop(&mut self) {
+        for (_, global) in self.globals.drain() {
+            if let Global::Ready(value) = global {
+                discard(value);
+            }
+        }
+    }
 }
 
 impl ModuleEnv {
@@ -155,9 +166,10 @@ impl Evaluator<'_> {
     }
 
     pub fn set_global(&mut self, module: ModuleId, name: &Rc<str>, value: Value) {
-        self.modules[module.0]
-            .globals
-            .insert(name.clone(), Global::Ready(value));
+        let globals = &mut self.modules[module.0].globals;
+        if let Some(Global::Ready(old)) = globals.insert(name.clone(), Global::Ready(value)) {
+            discard(old);
+        }
     }
 
     /// The names a module binds, for did-you-mean.

@@ -35,7 +35,11 @@ impl Evaluator<'_> {
                     (Some(a), Some(b)) => int_binary(op, a, b, span),
                     _ => float_binary(op, a, b, left, right, span),
                 },
-                _ => container_binary(op, left, right, span),
+                _ => {
+                    let made = container_binary(op, left, right, span)?;
+                    self.charge(length_of(&made));
+                    Ok(made)
+                }
             },
         }
     }
@@ -44,6 +48,8 @@ impl Evaluator<'_> {
     pub fn binary_in_place(&mut self, op: BinOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
         if let (Value::List(list), BinOp::Add) = (left, op) {
             let items = self.iterate(right, span)?;
+            bounded(list.borrow().len().saturating_add(items.len()), span)?;
+            self.charge(items.len());
             list.borrow_mut().extend(items);
             return Ok(left.clone());
         }
@@ -297,7 +303,30 @@ fn float_binary(op: BinOp, a: f64, b: f64, left: &Value, right: &Value, span: Sp
     }))
 }
 
+/// The items of a sequence, the bytes of a string.
+fn length_of(value: &Value) -> usize {
+    match value {
+        Value::Str(it) => it.len(),
+        Value::Tuple(it) => it.len(),
+        Value::List(it) => it.borrow().len(),
+        _ => 0,
+    }
+}
+
+/// Refuses sequences and strings that are too long.
+pub fn bounded(length: usize, span: Span) -> Result<()> {
+    let limit = limits().list_items;
+    if length as u64 > limit {
+        let message = format!("the result would have more than {limit} items");
+        return Err(Error::value_error(message, span));
+    }
+    Ok(())
+}
+
 fn container_binary(op: BinOp, left: &Value, right: &Value, span: Span) -> Result<Value> {
+    if op == BinOp::Add {
+        bounded(length_of(left).saturating_add(length_of(right)), span)?;
+    }
     match (op, left, right) {
         (BinOp::Add, Value::Str(a), Value::Str(b)) => Ok(Value::str(format!("{a}{b}"))),
         (BinOp::Add, Value::Tuple(a), Value::Tuple(b)) => {
@@ -334,18 +363,8 @@ fn container_binary(op: BinOp, left: &Value, right: &Value, span: Span) -> Resul
 
 fn repeat(value: &Value, count: i64, span: Span) -> Result<Value> {
     let count = count.max(0) as usize;
-    let length = match value {
-        Value::Str(it) => it.len(),
-        Value::Tuple(it) => it.len(),
-        Value::List(it) => it.borrow().len(),
-        _ => 0,
-    };
-    if length.saturating_mul(count) as u64 > limits().list_items {
-        return Err(Error::value_error(
-            format!("the result would have more than {} items", limits().list_items),
-            span,
-        ));
-    }
+    let length = length_of(value);
+    bounded(length.saturating_mul(count), span)?;
     Ok(match value {
         Value::Str(it) => Value::str(it.repeat(count)),
         Value::Tuple(it) => Value::tuple(it.iter().cycle().take(length * count).cloned().collect()),

@@ -3,6 +3,7 @@
 //! Takes function bodies, gives slot tables and frames. Python's rule: a name assigned anywhere in a function is local
 //! to all of it, unless declared `global` or `nonlocal`. Never evaluates anything.
 
+use super::discard::discard;
 use super::value::{ModuleId, Value};
 use crate::ast::{Expr, ExprKind, Function, ParamKind, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -96,6 +97,12 @@ pub struct Frame {
     pub module: ModuleId,
 }
 
+impl Drop for Frame {
+    fn drop(&mut self) {
+        self.slots.take().into_iter().flatten().for_each(discard);
+    }
+}
+
 /// What looking a name up in the frames found.
 pub enum Found {
     Value(Value),
@@ -117,7 +124,8 @@ impl Frame {
     }
 
     pub fn set_slot(&self, slot: usize, value: Value) {
-        self.slots.borrow_mut()[slot] = Some(value);
+        let old = self.slots.borrow_mut()[slot].replace(value);
+        old.map(discard);
     }
 
     /// The locals that have a value.

@@ -6,6 +6,7 @@ use super::Evaluator;
 use super::builtins::no_attribute;
 use super::error::{Error, Result};
 use super::eval::CallArgs;
+use super::operate::bounded;
 use super::value::Value;
 use std::rc::Rc;
 
@@ -102,7 +103,13 @@ impl Evaluator<'_> {
                 };
                 Value::Bool(options.iter().any(fits))
             }
-            "replace" => Value::str(text.replace(&needs(0)?, &needs(1)?)),
+            "replace" => {
+                let (old, new) = (needs(0)?, needs(1)?);
+                let added = text.matches(old.as_str()).count().saturating_mul(new.len());
+                bounded(text.len().saturating_add(added), span)?;
+                self.charge(text.len() + added);
+                Value::str(text.replace(&old, &new))
+            }
             "find" | "rfind" | "index" => {
                 let word = needs(0)?;
                 let at = if &**name == "rfind" {
@@ -202,7 +209,14 @@ impl Evaluator<'_> {
                     Some(it) => self.iterate(it, span)?,
                     None => return Err(Error::type_error("join takes a sequence of strings", span)),
                 };
-                let texts: Vec<String> = items.iter().map(Value::text).collect();
+                let mut length = 0usize;
+                let mut texts: Vec<String> = Vec::with_capacity(items.len());
+                for item in &items {
+                    texts.push(item.text());
+                    length += texts.last().map_or(0, String::len) + text.len();
+                    bounded(length, span)?;
+                }
+                self.charge(length);
                 Value::str(texts.join(text))
             }
             _ => {

@@ -16,10 +16,10 @@ use crate::ir::{Buffer, Dim, MAX_DIMS, Request, Role, Shape, View};
 use crate::source::Span;
 use std::rc::Rc;
 
-const ATTRIBUTES: &[&str] = &[
+pub const ATTRIBUTES: &[&str] = &[
     "buffer", "dtype", "name", "ndim", "offset", "shape", "size", "strides",
 ];
-const METHODS: &[&str] = &[
+pub const METHODS: &[&str] = &[
     "ap",
     "broadcast",
     "broadcast_to",

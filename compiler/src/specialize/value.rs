@@ -7,6 +7,7 @@ use super::access::Access;
 use super::affine::Affine;
 use super::blocks::Blocks;
 use super::class::{Class, Object};
+use super::compared;
 use super::dict::{Dict, Key};
 use super::dynamic::{DynamicRange, RegisterValue};
 use super::mask::Mask;
@@ -18,7 +19,6 @@ use crate::host::{Arg, HostArray};
 use crate::ir::{BufferId, View};
 use crate::isa::{Memory, Op};
 use std::cell::RefCell;
-use std::fmt::Write;
 use std::rc::Rc;
 
 /// A compile-time value. Cheap to clone.
@@ -357,6 +357,7 @@ impl Value {
 
     /// The value as a dict key.
     pub fn key(&self) -> Option<Key> {
+        let _comparison = compared::enter()?;
         Some(match self {
             Value::None => Key::None,
             Value::Bool(_) | Value::Int(_) | Value::ParDim(_) => Key::Int(self.as_int()?),
@@ -380,8 +381,11 @@ impl Value {
 
     /// Python's `==`, by structure. Arrays are compared by `operate.rs` before they get here.
     pub fn equals(&self, other: &Value) -> bool {
+        let Some(_comparison) = compared::enter() else {
+            return false;
+        };
         match (self, other) {
-            (Value::Tuple(a), Value::Tuple(b)) => all_equal(a, b),
+            (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b) || all_equal(a, b),
             (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b) || all_equal(&a.borrow(), &b.borrow()),
             (Value::Dict(a), Value::Dict(b)) | (Value::Set(a), Value::Set(b)) => {
                 let (a, b) = (a.borrow(), b.borrow());
@@ -442,145 +446,8 @@ impl Value {
             _ => self.repr(),
         }
     }
-
-    /// Python's `repr()`.
-    pub fn repr(&self) -> String {
-        match self {
-            Value::None => "None".to_string(),
-            Value::Bool(true) => "True".to_string(),
-            Value::Bool(false) => "False".to_string(),
-            Value::Int(it) => it.to_string(),
-            Value::Float(it) => float_repr(*it),
-            Value::Str(it) => quote(it),
-            Value::Ellipsis => "Ellipsis".to_string(),
-            Value::Tuple(it) if it.len() == 1 => format!("({},)", it[0].repr()),
-            Value::Tuple(it) => format!("({})", joined(it)),
-            Value::List(it) => match it.try_borrow() {
-                Ok(it) => format!("[{}]", joined(&it)),
-                Err(_) => "[...]".to_string(),
-            },
-            Value::Dict(it) => {
-                let it = it.borrow();
-                let pairs = it
-                    .entries()
-                    .iter()
-                    .map(|(key, value)| format!("{}: {}", key.repr(), value.repr()));
-                format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
-            }
-            Value::Set(it) if it.borrow().len() == 0 => "set()".to_string(),
-            Value::Set(it) => {
-                let keys = it
-                    .borrow()
-                    .entries()
-                    .iter()
-                    .map(|it| it.0.repr())
-                    .collect::<Vec<_>>();
-                format!("{{{}}}", keys.join(", "))
-            }
-            Value::Range(it) if it.step == 1 => format!("range({}, {})", it.start, it.stop),
-            Value::Range(it) => format!("range({}, {}, {})", it.start, it.stop, it.step),
-            Value::Slice(it) => format!(
-                "slice({}, {}, {})",
-                it.start.repr(),
-                it.stop.repr(),
-                it.step.repr()
-            ),
-            Value::Function(it) => format!("<function {}>", it.name()),
-            Value::Partial(it) => format!("functools.partial({})", it.callee.repr()),
-            Value::Method(it) => format!("<method {} of {}>", it.1, it.0.kind()),
-            Value::Module(it) => format!("<module {it:?}>"),
-            Value::Builtin(it) => format!("<class '{it}'>"),
-            Value::Library(it) => format!("{}.{}", it.module, it.name),
-            Value::Nl(it) => format!("nl.{it}"),
-            Value::Isa(it) => format!("nisa.{}", it.name()),
-            Value::Member(it) => format!("{}.{}", it.kind, it.name),
-            Value::Dtype(it) => it.nki_name().to_string(),
-            Value::NewerDtype(it) => it.to_string(),
-            Value::Buffer(it) => it.name().to_string(),
-            Value::Tensor(it) => {
-                let shape: Vec<String> = it.shape().map(|it| it.to_string()).collect();
-                format!(
-                    "<{} tensor {}[{}]>",
-                    it.region.name(),
-                    it.view.dtype.name(),
-                    shape.join(", ")
-                )
-            }
-            Value::Access(it) => {
-                let tensor = it.tensor();
-                Value::Tensor(Rc::new(tensor.clone())).repr()
-            }
-            Value::Blocks(it) => format!("<blocks {:?}>", it.shape()),
-            Value::Index(it) => format!("<index tensor {:?}>", it.sizes()),
-            Value::Grid(it) => format!("<mgrid of {}>", it.len()),
-            Value::Mask(it) => format!("<mask of {}>", it.conditions.len()),
-            Value::ParDim(it) => it.to_string(),
-            Value::Class(it) => format!("<class '{}'>", it.name),
-            Value::Object(it) => it.repr(),
-            Value::Super(_) => "<super>".to_string(),
-            Value::Array(it) => match it.borrow().item() {
-                Ok(item) if it.borrow().n_dims() == 0 => super::host_bridge::from_arg(item).repr(),
-                _ => it.borrow().to_string(),
-            },
-            Value::Host(it) => it.describe(),
-            Value::Register(_) => "<register>".to_string(),
-            Value::DynamicRange(_) => "<dynamic range>".to_string(),
-            Value::Instruction(_) => "<instruction>".to_string(),
-            Value::Scheduled(it) => it.kernel.repr(),
-            Value::Unresolved(it) => format!("<unresolved import {it}>"),
-        }
-    }
 }
 
 fn all_equal(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b))
-}
-
-fn joined(items: &[Value]) -> String {
-    items.iter().map(Value::repr).collect::<Vec<_>>().join(", ")
-}
-
-/// Python's shortest text of a float.
-pub fn float_repr(x: f64) -> String {
-    if x.is_nan() {
-        return "nan".to_string();
-    }
-    if x.is_infinite() {
-        return if x > 0.0 { "inf" } else { "-inf" }.to_string();
-    }
-    let size = x.abs();
-    if size != 0.0 && !(1e-4..1e16).contains(&size) {
-        let text = format!("{x:e}");
-        let (mantissa, exponent) = text.split_once('e').expect("{:e} writes an exponent");
-        let sign = if exponent.starts_with('-') { '-' } else { '+' };
-        return format!("{mantissa}e{sign}{:0>2}", exponent.trim_start_matches('-'));
-    }
-    let text = format!("{x}");
-    if text.contains('.') {
-        text
-    } else {
-        format!("{text}.0")
-    }
-}
-
-fn quote(text: &str) -> String {
-    let mark = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
-    let mut out = String::from(mark);
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\\' => out.push_str("\\\\"),
-            c if c == mark => {
-                let _ = write!(out, "\\{c}");
-            }
-            c => out.push(c),
-        }
-    }
-    out.push(mark);
-    out
 }

@@ -626,6 +626,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::Report;
 
     #[test]
     fn a_file_of_mistakes_is_not_read_to_its_end() {
@@ -633,6 +634,6 @@ mod tests {
         let file = sources.add("mistakes.nir", "kernel %f for trainium1\n".repeat(1000));
         let errors = parse(&sources, file).expect_err("a text with a thousand kernels");
         assert_eq!(errors.len(), MAX_ERRORS + 1);
-        assert_eq!(errors[MAX_ERRORS].mistake, Mistake::TooMany { limit: MAX_ERRORS });
+        assert_eq!(errors[MAX_ERRORS].report().code, "too-many-errors");
     }
 }

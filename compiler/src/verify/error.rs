@@ -52,8 +52,8 @@ pub struct Place {
     pub text: String,
     /// How many more instructions of the same source place make the mistake.
     pub more: u64,
-    /// Whether they are iterations of a loop (else calls of a function).
-    pub is_loop: bool,
+    /// The innermost loop whose iterations they are, if it is one.
+    pub around: Option<Span>,
     /// The operand's tensor, and where it is allocated.
     pub tensor: Option<(String, Span)>,
 }
@@ -171,33 +171,14 @@ impl Report for Error {
         for &caller in &self.place.callers {
             diagnostic = diagnostic.because(caller, "called from here");
         }
+        diagnostic = diagnostic.repeated(self.place.more, self.place.around);
         if let Some(rule) = words.rule {
             diagnostic = diagnostic.note(rule);
-        }
-        if self.place.more > 0 {
-            let what = if self.place.is_loop {
-                "iteration"
-            } else {
-                "instruction"
-            };
-            let of = if self.place.is_loop {
-                "of the loop"
-            } else {
-                "made here"
-            };
-            diagnostic = diagnostic.note(format!("and {} {of}", more(self.place.more, what)));
         }
         match words.help {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         }
-    }
-}
-
-fn more(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 more {noun}"),
-        _ => format!("{count} more {noun}s"),
     }
 }
 

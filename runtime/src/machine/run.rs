@@ -12,11 +12,22 @@ use crate::memory::Memory;
 use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
 use crate::watch::Watch;
+use nk_compiler::interrupt;
 use nk_compiler::ir::{Bound, Control, InstId, Loop, LoopKind, Node, RegisterId};
 use rustc_hash::FxHashMap;
 
 /// A device loop that has run so often is taken for one that never ends.
 const MAX_ITERATIONS: u64 = 10_000_000;
+
+/// So many instructions are executed without asking whether somebody wants the end.
+const BETWEEN_POLLS: usize = 64;
+
+fn uninterrupted() -> Result<(), Fault> {
+    match interrupt::asked() {
+        None => Ok(()),
+        Some(why) => Err(Fault::Interrupted(why)),
+    }
+}
 
 /// The instructions of each segment, in the order given.
 pub fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
@@ -59,6 +70,7 @@ impl Callbacks for Running<'_, '_> {
 
     fn iteration(&mut self, number: usize) -> Result<(), Fault> {
         self.n_iterations[number] += 1;
+        uninterrupted()?;
         if self.n_iterations[number] > MAX_ITERATIONS {
             return Err(Fault::Endless {
                 number,
@@ -113,6 +125,13 @@ impl Running<'_, '_> {
     }
 
     fn execute(&mut self, order: &[InstId]) -> Result<(), Fault> {
+        order.chunks(BETWEEN_POLLS).try_for_each(|it| {
+            uninterrupted()?;
+            self.execute_unasked(it)
+        })
+    }
+
+    fn execute_unasked(&mut self, order: &[InstId]) -> Result<(), Fault> {
         // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
         // waits for this call.
         let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };

@@ -31,6 +31,7 @@ pub enum Verb {
     Undo,
     History,
     Isa,
+    Explain,
     Target,
     Save,
     Quit,
@@ -65,6 +66,7 @@ commands! {
     Undo "undo" "" "take back the last change or statement";
     History "history" "" "what was typed";
     Isa "isa" "[OP]" "an instruction's page";
+    Explain "explain" "[CODE]" "what the code of a message means; alone: that of the last one";
     Target "target" "[NAME]" "the chip, or another one";
     Save "save" "FILE.nk" "write the file with the values that were set, and the statements as a kernel";
     Quit "quit" "" "end";

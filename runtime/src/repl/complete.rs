@@ -7,8 +7,9 @@ use super::command::{COMMANDS, Command, Verb, find};
 use super::{Repl, kernel};
 use crate::testing::STAGES;
 use nk_compiler::dtype::DTYPES;
+use nk_compiler::explain;
 use nk_compiler::isa::{ACT_FNS, ALU_OPS, ENGINES, Kind, OOB_MODES, Op, REDUCE_CMDS, manual};
-use nk_compiler::specialize::{language_names, parameters, tunables};
+use nk_compiler::specialize::{language_names, parameters, tensor_names, tunables};
 use nk_compiler::target::TARGETS;
 
 /// The byte at which the word under the cursor begins, and what it may become, sorted.
@@ -25,7 +26,13 @@ pub fn complete(repl: &Repl, line: &str, at: usize) -> (usize, Vec<String>) {
             Some((word, rest)) => {
                 let word_at = rest.rfind(' ').map_or(0, |it| it + 1);
                 let part = &rest[word_at..];
-                let words = find(word).map_or(Vec::new(), |it| operands(repl, it.verb));
+                let verb = find(word).map(|it| it.verb).ok();
+                let words = match (verb, part.split_once('=')) {
+                    (None, _) => Vec::new(),
+                    (Some(Verb::Load | Verb::Save), _) => files(part),
+                    (Some(Verb::Arg), Some((name, value))) => generators(name, value),
+                    (Some(verb), _) => operands(repl, verb),
+                };
                 (before.len() - part.len(), fitting(words.into_iter(), part))
             }
         };
@@ -37,11 +44,55 @@ pub fn complete(repl: &Repl, line: &str, at: usize) -> (usize, Vec<String>) {
     (start, fitting(words(repl, head).into_iter(), word))
 }
 
+/// The words that go on from a beginning. What follows a dot may be begun without what stands before it: `bf` is begun
+/// like `nl.bfloat16`.
 fn fitting(words: impl Iterator<Item = String>, beginning: &str) -> Vec<String> {
-    let mut words: Vec<String> = words.filter(|it| it.starts_with(beginning)).collect();
+    let fits = |it: &String| {
+        let last = it.rsplit('.').next().unwrap_or(it);
+        it.starts_with(beginning) || !beginning.is_empty() && last.starts_with(beginning)
+    };
+    let mut words: Vec<String> = words.filter(fits).collect();
     words.sort();
     words.dedup();
     words
+}
+
+/// Folders and kernel files whose paths go on from a beginning.
+fn files(beginning: &str) -> Vec<String> {
+    let (folder, _) = beginning.split_at(beginning.rfind('/').map_or(0, |it| it + 1));
+    let place = if folder.is_empty() { "." } else { folder };
+    let Ok(entries) = std::fs::read_dir(place) else {
+        return Vec::new();
+    };
+    let name = |it: std::fs::DirEntry| {
+        let name = it.file_name().into_string().ok()?;
+        if it.path().is_dir() {
+            return Some(format!("{folder}{name}/"));
+        }
+        let is_kernel = [".nk", ".py", ".nir"].iter().any(|it| name.ends_with(it));
+        is_kernel.then(|| format!("{folder}{name}"))
+    };
+    let hidden = |it: &String| it[folder.len()..].starts_with('.');
+    let names = entries.filter_map(Result::ok).filter_map(name);
+    names.filter(|it| !hidden(it)).collect()
+}
+
+/// How an argument is made: a type, then its values.
+fn generators(name: &str, value: &str) -> Vec<String> {
+    match value.split_once(':') {
+        Some((shaped, _)) if !value.starts_with('@') => {
+            let values = [
+                "arange",
+                "ones",
+                "randint(0,10,0)",
+                "randn(0)",
+                "uniform(0,1,0)",
+                "zeros",
+            ];
+            values.iter().map(|it| format!("{name}={shaped}:{it}")).collect()
+        }
+        _ => DTYPES.iter().map(|it| format!("{name}={}[", it.1)).collect(),
+    }
 }
 
 /// What a command takes.
@@ -54,6 +105,7 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
             .into_iter()
             .chain([owned("session")])
             .collect(),
+        Verb::Explain => explain::entries().iter().map(|it| owned(it.code)).collect(),
         Verb::Isa => manual::entries().iter().map(|it| owned(it.name)).collect(),
         Verb::Ir | Verb::Diff => STAGES.iter().map(|it| owned(it.1)).collect(),
         Verb::Target => TARGETS.iter().map(|it| owned(it.name)).collect(),
@@ -73,14 +125,16 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
 fn words(repl: &Repl, head: &str) -> Vec<String> {
     let owned = |it: &&str| it.to_string();
     if let Some(rest) = head.strip_suffix('.') {
-        return match rest.rsplit(|it: char| !it.is_alphanumeric() && it != '_').next() {
-            Some("nl") => language_names().iter().map(owned).collect(),
-            Some("nisa") => manual::entries()
+        return match last_name(rest) {
+            "nl" => language_names().iter().map(owned).collect(),
+            "nisa" => manual::entries()
                 .iter()
                 .map(|it| it.name.to_string())
                 .chain(["engine".to_string()])
                 .collect(),
-            Some("engine") => ENGINES.iter().map(|it| it.1.to_string()).collect(),
+            "engine" => ENGINES.iter().map(|it| it.1.to_string()).collect(),
+            "np" => nk_compiler::host::names().map(str::to_string).collect(),
+            name if kind_of(repl, name) == Some("tensor") => tensor_names().iter().map(owned).collect(),
             _ => Vec::new(),
         };
     }
@@ -93,19 +147,53 @@ fn words(repl: &Repl, head: &str) -> Vec<String> {
         return values(function, keyword).into_iter().chain(names).collect();
     }
     // In brackets after a tensor: partitions at which an access may start.
-    if head.trim_end().ends_with('[') {
+    let indexed = head.trim_end().strip_suffix('[');
+    if indexed.is_some_and(|it| kind_of(repl, last_name(it)) == Some("tensor")) {
         return ["0:", "32:", "64:", "96:"].iter().map(owned).collect();
     }
-    let keywords = call.and_then(|it| Op::from_name(&it)).map_or(Vec::new(), |op| {
-        let row = op.row();
-        let operands = row
-            .operands
-            .iter()
-            .map(|it| it.name)
-            .chain(row.call_only.iter().copied());
-        operands.map(|it| format!("{it}=")).collect()
-    });
+    let keywords = call.map_or(Vec::new(), |it| keywords(repl, &it));
     names.into_iter().chain(keywords).collect()
+}
+
+/// The keywords of an instruction, of a function that makes tensors, or of a function of the file.
+fn keywords(repl: &Repl, function: &str) -> Vec<String> {
+    let session = &repl.state.session;
+    let names: Vec<String> = match (Op::from_name(function), session.module()) {
+        (Some(op), _) => {
+            let row = op.row();
+            let operands = row.operands.iter().map(|it| it.name);
+            operands
+                .chain(row.call_only.iter().copied())
+                .map(str::to_string)
+                .collect()
+        }
+        (None, _) if MAKERS.contains(&function) => ["shape", "dtype", "buffer", "name"]
+            .iter()
+            .map(|it| it.to_string())
+            .collect(),
+        (None, Some(module)) => {
+            let names = parameters(module, Some(function), session.file());
+            names.iter().map(|it| it.to_string()).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    names.iter().map(|it| format!("{it}=")).collect()
+}
+
+/// The functions of `nki.language` that make a tensor of a shape.
+const MAKERS: &[&str] = &["ndarray", "zeros", "ones", "empty"];
+
+/// What a name of the session is.
+fn kind_of(repl: &Repl, name: &str) -> Option<&'static str> {
+    let names = &repl.live.as_ref()?.names;
+    names.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// The name that a text ends with.
+fn last_name(text: &str) -> &str {
+    text.rsplit(|it: char| !it.is_alphanumeric() && it != '_')
+        .next()
+        .unwrap_or("")
 }
 
 /// The function whose parenthesis is open at the end of a text, without what stands before its last dot.
@@ -116,9 +204,7 @@ fn open_call(head: &str) -> Option<String> {
             ')' | ']' | '}' => depth += 1,
             '(' | '[' | '{' if depth > 0 => depth -= 1,
             '(' => {
-                let name = head[..at]
-                    .rsplit(|it: char| !it.is_alphanumeric() && it != '_')
-                    .next()?;
+                let name = last_name(&head[..at]);
                 return (!name.is_empty()).then(|| name.to_string());
             }
             _ => {}
@@ -130,9 +216,7 @@ fn open_call(head: &str) -> Option<String> {
 /// The keyword right before the word: `dtype` in `dtype=`.
 fn keyword_before(head: &str) -> Option<&str> {
     let head = head.trim_end().strip_suffix('=')?;
-    head.rsplit(|it: char| !it.is_alphanumeric() && it != '_')
-        .next()
-        .filter(|it| !it.is_empty())
+    Some(last_name(head)).filter(|it| !it.is_empty())
 }
 
 /// What a keyword takes, by the instruction table when it is one of an instruction.

@@ -10,6 +10,7 @@ use crate::tensor::parse_arg;
 use crate::testing::Stage;
 use crate::tune;
 use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::interrupt;
 use nk_compiler::specialize::{kernel_names, parameters, tunables};
 use nk_compiler::target::{TARGETS, Target};
 use std::rc::Rc;
@@ -306,6 +307,7 @@ impl Repl {
             .job(self.state.kernel.as_deref(), &self.state.args)?;
         let mut measured = Vec::new();
         for point in points {
+            interrupt::stop().map_err(|it| Failure::kernel(vec![it]))?;
             let verdict = tune::measure(
                 &self.state.session,
                 &mut self.sources,

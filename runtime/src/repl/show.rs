@@ -7,6 +7,7 @@ use crate::profile::{self, Profile};
 use crate::report::micros;
 use crate::testing::{Stage, stage_text};
 use crate::trace::Bound;
+use nk_compiler::explain;
 use nk_compiler::ir::{Inst, InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit, manual};
 use nk_compiler::source::Sources;
@@ -241,6 +242,22 @@ pub fn isa(name: &str) -> String {
         Ok(page) => page,
         Err(Some(near)) => format!("`{name}` is no instruction; did you mean `{near}`?\n"),
         Err(None) => format!("`{name}` is no instruction; :isa lists all of them\n"),
+    }
+}
+
+/// What a code means; without one, what the last message's means, or the list of all codes.
+pub fn explain(code: &str, last: Option<&'static str>) -> String {
+    let code = match (code, last) {
+        ("", None) => return explain::list(),
+        ("", Some(last)) => last,
+        (code, _) => code,
+    };
+    match explain::find(code) {
+        Ok(entry) => explain::page(entry),
+        Err(Some(near)) => format!("`{code}` is no code of a message; did you mean `{near}`?\n"),
+        Err(None) => {
+            format!("`{code}` is no code of a message; codes stand in brackets: error[start-partition]\n")
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::host::HostArray;
 use nk_compiler::limits::limits;
 use nk_compiler::specialize::{Dialect, ImportRequest, Loaded};
-use nk_compiler::target::Target;
+use nk_compiler::target::{TARGETS, Target};
 use std::path::{Path, PathBuf};
 
 /// What holds for everything that is done with a file.
@@ -26,6 +26,21 @@ pub struct Settings {
     pub place_seed: Option<u64>,
     /// Where absolute imports begin; `None`: above the topmost `__init__.py` around the importing file.
     pub root: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    /// The first target, with what the file says itself.
+    fn default() -> Settings {
+        Settings {
+            target: &TARGETS[0],
+            dialect: None,
+            params: Vec::new(),
+            spill: false,
+            reorder: false,
+            place_seed: None,
+            root: None,
+        }
+    }
 }
 
 /// The text of a file named on the command line.

@@ -1,9 +1,9 @@
 //! `nk check`: all stages of the compiler, no execution. `--fix` makes the edits that its messages are sure of.
 
 use crate::Exit;
-use crate::console::{Console, Format, Shape};
+use crate::console::{Console, Format};
 use crate::options::{SourceArgs, usage};
-use nk_compiler::diagnostic::{Diagnostic, fixed, sarif};
+use nk_compiler::diagnostic::{Diagnostic, fixed};
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
 use nk_runtime::output;
@@ -138,10 +138,6 @@ fn fix(args: &CheckArgs, findings: &Findings, sources: &Sources) -> Result<usize
 
 fn show(findings: &Findings, n_fixed: usize, console: Console, sources: &Sources) -> Exit {
     console.printed(&findings.printed);
-    if console.shape == Shape::Sarif {
-        console.product(&sarif(&findings.diagnostics, sources));
-        return findings.exit;
-    }
     console.diagnostics(&findings.diagnostics, sources);
     match console.format {
         Format::Text => {

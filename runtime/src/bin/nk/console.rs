@@ -1,10 +1,12 @@
 //! Where output goes and how it looks.
 
 use crate::Exit;
-use nk_compiler::diagnostic::{Diagnostic, render, render_ansi};
+use nk_compiler::diagnostic::{Diagnostic, render, render_ansi, sarif};
+use nk_compiler::interrupt::Interrupt;
 use nk_compiler::source::Sources;
 use nk_runtime::session::{Blame, Failure};
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How results are printed.
@@ -21,7 +23,7 @@ pub enum Shape {
     Json,
     /// Annotations of GitHub Actions.
     Github,
-    /// One SARIF document on stdout, of `nk check` only.
+    /// One SARIF document on stdout in place of results.
     Sarif,
     /// A table that programs read, of `nk tune` only.
     Csv,
@@ -33,6 +35,9 @@ pub enum Color {
     Always,
     Never,
 }
+
+/// The results of the SARIF document, which is printed when all of them are known.
+static SARIF: Mutex<Vec<(&'static str, String)>> = Mutex::new(Vec::new());
 
 /// The two streams of the command.
 #[derive(Clone, Copy)]
@@ -63,8 +68,21 @@ impl Console {
         }
     }
 
-    /// Prints the product.
+    /// Prints the product; a SARIF document stands in its place.
     pub fn product(&self, text: &str) {
+        if self.shape != Shape::Sarif {
+            self.write(text);
+        }
+    }
+
+    /// Prints what was collected.
+    pub fn finish(&self) {
+        if self.shape == Shape::Sarif {
+            self.write(&sarif(&SARIF.lock().unwrap_or_else(|it| it.into_inner())));
+        }
+    }
+
+    fn write(&self, text: &str) {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         match written {
@@ -80,9 +98,9 @@ impl Console {
 
     /// Prints what a kernel printed: beside JSON it goes to stderr.
     pub fn printed(&self, text: &str) {
-        match self.format {
-            Format::Text => self.product(text),
-            Format::Json => self.message(text),
+        match self.shape {
+            Shape::Json | Shape::Sarif => self.message(text),
+            Shape::Text | Shape::Github | Shape::Csv => self.product(text),
         }
     }
 
@@ -90,8 +108,13 @@ impl Console {
         let text = match self.shape {
             Shape::Json => diagnostics.iter().map(|it| it.to_json(sources) + "\n").collect(),
             Shape::Github => diagnostics.iter().map(|it| it.to_github(sources)).collect(),
-            Shape::Text | Shape::Sarif | Shape::Csv if self.has_color => render_ansi(diagnostics, sources),
-            Shape::Text | Shape::Sarif | Shape::Csv => render(diagnostics, sources),
+            Shape::Sarif => {
+                let results = diagnostics.iter().map(|it| (it.code, it.to_sarif(sources)));
+                SARIF.lock().unwrap_or_else(|it| it.into_inner()).extend(results);
+                return;
+            }
+            Shape::Text | Shape::Csv if self.has_color => render_ansi(diagnostics, sources),
+            Shape::Text | Shape::Csv => render(diagnostics, sources),
         };
         self.message(&text);
     }
@@ -106,10 +129,13 @@ impl Console {
         }
     }
 
-    pub fn only_check_has_sarif(&self) -> Exit {
-        let message = "a SARIF document is what `nk check` prints; this verb prints results";
-        let diagnostic = Diagnostic::error("no-such-format", message).help("use --format json or github");
-        self.diagnostics(&[diagnostic], &Sources::new());
+    /// A format that a verb does not have.
+    pub fn no_such_format(&self, message: &str) -> Exit {
+        let console = Console {
+            shape: Shape::Text,
+            ..*self
+        };
+        console.diagnostics(&[Diagnostic::error("no-such-format", message)], &Sources::new());
         Exit::Usage
     }
 
@@ -117,6 +143,12 @@ impl Console {
         let message = format!("not done after {} seconds", limit.as_secs_f64());
         let diagnostic = Diagnostic::error("timeout", message).help("give more time with --timeout");
         self.diagnostics(&[diagnostic], &Sources::new());
+        self.finish();
+    }
+
+    pub fn out_of_memory(&self) {
+        self.diagnostics(&[Interrupt::Memory.report()], &Sources::new());
+        self.finish();
     }
 
     /// A message that cannot be written is lost: there is nowhere else to say so.

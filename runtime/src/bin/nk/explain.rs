@@ -2,8 +2,8 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use nk_compiler::diagnostic::{Diagnostic, nearest};
-use nk_compiler::explain::{Entry, Examples, entries, entry, list, page};
+use nk_compiler::diagnostic::Diagnostic;
+use nk_compiler::explain::{Entry, Examples, entries, find, list, page};
 use nk_compiler::source::Sources;
 use serde_json::{Value, json};
 
@@ -24,16 +24,17 @@ pub fn explain(args: &ExplainArgs, console: Console) -> Exit {
         }
         return Exit::Clean;
     };
-    // Messages show codes as `error[code]`; what is copied with the brackets is meant too.
-    let code = code.trim_matches(|it: char| !it.is_ascii_alphanumeric());
-    let Some(found) = entry(code) else {
-        let mut diagnostic = Diagnostic::error("unknown-code", format!("`{code}` is no code of a message"));
-        diagnostic = match nearest(code, entries().iter().map(|it| it.code)) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => diagnostic.help("`nk explain` lists all codes"),
-        };
-        console.diagnostics(&[diagnostic], &Sources::new());
-        return Exit::Usage;
+    let found = match find(code) {
+        Ok(found) => found,
+        Err(near) => {
+            let diagnostic = Diagnostic::error("unknown-code", format!("`{code}` is no code of a message"));
+            let diagnostic = match near {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic.help("`nk explain` lists all codes"),
+            };
+            console.diagnostics(&[diagnostic], &Sources::new());
+            return Exit::Usage;
+        }
     };
     match console.format {
         Format::Json => console.product(&format!("{}\n", entry_json(found))),

@@ -5,6 +5,7 @@
 
 mod console;
 mod options;
+mod watch;
 mod check;
 mod compile;
 mod run;
@@ -23,11 +24,14 @@ mod repl;
 
 use clap::{Parser, Subcommand};
 use console::{Color, Console, Shape};
+use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
+use options::SourceArgs;
 use std::process::ExitCode;
 use std::sync::LazyLock;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
+use watch::End;
 
 /// Compiles NKI kernels for NeuronCore-v2, runs them on this machine, and models their time.
 #[derive(Parser)]
@@ -104,25 +108,21 @@ fn main() -> ExitCode {
     }));
     let cli = Cli::parse();
     let console = Console::new(cli.format, cli.color);
-    if cli.format == Shape::Sarif && !matches!(cli.verb, Verb::Check(_)) {
-        return ExitCode::from(console.only_check_has_sarif() as u8);
+    let source = cli.verb.source();
+    if cli.format == Shape::Sarif && source.is_none() {
+        let message = "a SARIF document holds what is said of a kernel; this verb reads none";
+        return ExitCode::from(console.no_such_format(message) as u8);
     }
     if cli.format == Shape::Csv && !matches!(cli.verb, Verb::Tune(_)) {
-        eprintln!("nk: --format csv is for `nk tune`; the others print text or json");
-        return ExitCode::from(Exit::Usage as u8);
+        let message = "a table is what `nk tune` prints; the other verbs print text or json";
+        return ExitCode::from(console.no_such_format(message) as u8);
     }
-    let seconds = match &cli.verb {
-        Verb::Check(args) => args.source.timeout,
-        Verb::Compile(args) => args.source.timeout,
-        Verb::Run(args) => args.source.timeout,
-        Verb::Memory(args) => args.source.timeout,
-        Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) => None,
-        Verb::Profile(args) => args.source.timeout,
-        Verb::Test(_) | Verb::Bench(_) => None,
-        Verb::Tune(args) => args.source.timeout,
-        Verb::Diff(args) => args.source.timeout,
-        Verb::Repl(_) => None,
-    };
+    if let Some(Err(failure)) = source.map(SourceArgs::set_limits) {
+        let exit = console.failure(&failure, &Sources::new());
+        console.finish();
+        return ExitCode::from(exit as u8);
+    }
+    let seconds = source.and_then(|it| it.timeout);
     let (sender, receiver) = channel();
     let work = move || {
         let exit = match cli.verb {
@@ -141,6 +141,7 @@ fn main() -> ExitCode {
             Verb::Diff(args) => diff::diff(&args, console),
             Verb::Repl(args) => repl::repl(&args, console),
         };
+        console.finish();
         // The receiver is gone only when the time is up, and then nobody wants the answer.
         let _ = sender.send(exit);
     };
@@ -155,13 +156,35 @@ fn main() -> ExitCode {
     let limit = seconds.map_or(Duration::MAX, |it| {
         Duration::try_from_secs_f64(it).unwrap_or(Duration::MAX)
     });
-    match receiver.recv_timeout(limit) {
-        Ok(exit) => ExitCode::from(exit as u8),
+    let exit = match watch::wait(&receiver, limit) {
+        End::Done(exit) => exit as u8,
         // The worker has panicked and its hook has spoken.
-        Err(RecvTimeoutError::Disconnected) => ExitCode::from(BUG),
-        Err(RecvTimeoutError::Timeout) => {
+        End::Panicked => BUG,
+        End::Late => {
             console.timeout(limit);
-            ExitCode::from(Exit::Wrong as u8)
+            Exit::Wrong as u8
+        }
+        End::TooLarge => {
+            console.out_of_memory();
+            Exit::Wrong as u8
+        }
+    };
+    ExitCode::from(exit)
+}
+
+impl Verb {
+    /// The options of the file that it reads, if it reads one.
+    fn source(&self) -> Option<&SourceArgs> {
+        match self {
+            Verb::Check(args) => Some(&args.source),
+            Verb::Compile(args) => Some(&args.source),
+            Verb::Run(args) => Some(&args.source),
+            Verb::Memory(args) => Some(&args.source),
+            Verb::Profile(args) => Some(&args.source),
+            Verb::Tune(args) => Some(&args.source),
+            Verb::Diff(args) => Some(&args.source),
+            Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) => None,
+            Verb::Test(_) | Verb::Bench(_) | Verb::Repl(_) => None,
         }
     }
 }

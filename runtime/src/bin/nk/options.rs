@@ -76,7 +76,6 @@ const MAX_PROGRAMS: u64 = 65_536;
 impl SourceArgs {
     /// Opens the file.
     pub fn open(&self, sources: &mut Sources) -> Result<Session, Failure> {
-        self.set_limits()?;
         let settings = Settings {
             target: self.target()?,
             dialect: self.dialect()?,
@@ -89,7 +88,8 @@ impl SourceArgs {
         Session::open(sources, self.path_and_kernel().0, settings)
     }
 
-    fn set_limits(&self) -> Result<(), Failure> {
+    /// Sets the bounds of the process; before anything else is done with the file.
+    pub fn set_limits(&self) -> Result<(), Failure> {
         let mut limits = limits::DEFAULT;
         for (name, text) in &self.limits {
             let value: Result<u64, String> = text.trim().parse().map_err(|it| format!("{name}={text}: {it}"));

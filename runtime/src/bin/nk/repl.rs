@@ -3,6 +3,7 @@
 use crate::Exit;
 use crate::console::Console;
 use crate::options::usage;
+use nk_compiler::interrupt::{self, Interrupt};
 use nk_compiler::source::Sources;
 use nk_compiler::target::{TARGETS, Target};
 use nk_runtime::repl::{Input, PROMPT, Repl, complete, is_complete};
@@ -129,11 +130,28 @@ fn converse(repl: Repl, console: Console) -> Exit {
     if let Some(path) = &history {
         // A history that cannot be read is an empty one.
         let _ = editor.load_history(path);
+        // One that cannot be written is said to be so below.
+        let _ = path.parent().map(std::fs::create_dir_all);
     }
+    if ctrlc::set_handler(interrupted).is_err() {
+        console.product("Ctrl-C ends the session on this machine\n");
+    }
+    let mut is_history_kept = true;
     console.product("nk: statements of the kernel language, executed at once; :help lists the commands\n");
     loop {
         match editor.readline(PROMPT) {
             Ok(text) => {
+                // Kept at once: a session that is killed loses nothing.
+                if let Some(path) = &history
+                    && is_history_kept
+                    && let Err(error) = editor.append_history(path)
+                {
+                    is_history_kept = false;
+                    console.product(&format!(
+                        "the history is not written to {}: {error}\n",
+                        path.display()
+                    ));
+                }
                 let reply = repl.borrow_mut().enter(&text);
                 console.product(&reply.text);
                 if reply.is_end {
@@ -146,19 +164,17 @@ fn converse(repl: Repl, console: Console) -> Exit {
             Err(error) => return console.failure(&usage("no-terminal", error.to_string()), &Sources::new()),
         }
     }
-    if let Some(path) = &history {
-        let saved = path
-            .parent()
-            .map(std::fs::create_dir_all)
-            .and_then(|_| editor.save_history(path).ok());
-        if saved.is_none() {
-            console.product(&format!(
-                "the history could not be written to {}\n",
-                path.display()
-            ));
-        }
-    }
     Exit::Clean
+}
+
+/// Ctrl-C while something runs: it is asked to stop, and the session goes on. What does not even do that ends with the
+/// second one.
+fn interrupted() {
+    const BY_SIGNAL: i32 = 130;
+    if interrupt::asked() == Some(Interrupt::User) {
+        std::process::exit(BY_SIGNAL);
+    }
+    interrupt::ask(Interrupt::User);
 }
 
 /// `NK_HISTORY`, else a file among the user's state files.

@@ -4,6 +4,7 @@ use crate::Exit;
 use crate::console::{Console, Format, Shape};
 use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
+use nk_runtime::output;
 use nk_runtime::session::{Failure, Job, Session};
 use nk_runtime::tune::{self, Axis, Candidate, Record, Strategy};
 use serde_json::{Value, json};
@@ -60,6 +61,10 @@ pub fn tune(args: &TuneArgs, console: Console) -> Exit {
 
 fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
     let axes = axes(args)?;
+    if args.svg.is_some() && axes.len() > 2 {
+        let message = format!("{} parameters; one or two are drawn", axes.len());
+        return Err(usage("no-plot", message));
+    }
     let (session, job) = open(args, sources)?;
     let n_points = axes
         .iter()
@@ -113,13 +118,9 @@ fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit,
     workers.progress.end();
     if let Some(path) = &args.svg {
         let kernel = job.kernel.clone().unwrap_or_else(|| "kernel".to_string());
-        let Some(svg) = tune::svg(&kernel, &axes, &candidates) else {
-            return Err(usage(
-                "no-plot",
-                format!("{} parameters; one or two are drawn", axes.len()),
-            ));
-        };
-        let written = std::fs::write(path, svg);
+        // More parameters than can be drawn were refused above.
+        let svg = tune::svg(&kernel, &axes, &candidates).unwrap_or_default();
+        let written = output::write(path, svg);
         written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))?;
     }
     let ranked = tune::ranked(&candidates);
