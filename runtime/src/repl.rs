@@ -170,7 +170,7 @@ impl Repl {
             Verb::Kernel => self.choose_kernel(rest),
             Verb::Arg => match rest.split_once('=') {
                 Some((name, value)) => self.set_argument(name.trim(), value.trim()),
-                None => Ok(usage(command)),
+                None => Ok(self.args_text(rest)),
             },
             Verb::Set => self.set_params(rest),
             Verb::Run => self.run(),

@@ -125,7 +125,9 @@ impl Frame {
 
     pub fn set_slot(&self, slot: usize, value: Value) {
         let old = self.slots.borrow_mut()[slot].replace(value);
-        old.map(discard);
+        if let Some(old) = old {
+            discard(old);
+        }
     }
 
     /// The locals that have a value.

@@ -49,7 +49,7 @@ commands! {
     Load "load" "FILE" "read a file: its names are visible, and its first kernel is chosen";
     Reload "reload" "" "read the file again, and show what changed";
     Kernel "kernel" "[NAME]" "choose a kernel, or `session` for what was typed; list them";
-    Arg "arg" "NAME=VALUE" "an argument of the kernel, or a tensor for the session: x=f32[128,512]:randn(0)";
+    Arg "arg" "[NAME=VALUE]" "an argument of the kernel, or a tensor for the session: x=f32[128,512]:randn(0); list them";
     Set "set" "[NAME=VALUE …]" "another value for a constant or parameter: before -> after; list them";
     Run "run" "" "values and checks of the kernel";
     Check "check" "" "compile only";

@@ -205,10 +205,52 @@ impl Repl {
         self.change(state)
     }
 
+    /// The parameters of the chosen kernel, with the tensors that they are.
+    pub(super) fn args_text(&mut self, text: &str) -> String {
+        if !text.is_empty() {
+            return format!("write NAME=VALUE instead of `{text}`\n");
+        }
+        let State { session, kernel, .. } = &self.state;
+        let Some((module, kernel)) = session.module().zip(kernel.as_deref()) else {
+            return "no kernel is chosen; `:arg x=f32[128,512]:randn(0)` makes a tensor for what is typed\n"
+                .to_string();
+        };
+        let names = parameters(module, Some(kernel), session.file());
+        let compiled = self.subject().ok().map(|it| it.compiled);
+        let inputs = compiled
+            .iter()
+            .flat_map(|it| it.inputs.iter().map(|input| (&it.program, input)));
+        let tensors: Vec<(&str, String)> = inputs
+            .map(|(program, input)| {
+                let buffer = &program[input.buffer];
+                (
+                    input.path.as_str(),
+                    format!("{}{:?}", buffer.dtype.name(), buffer.shape),
+                )
+            })
+            .collect();
+        let mut out = String::new();
+        for name in &names {
+            let element = format!("{name}[");
+            let mut shown = tensors
+                .iter()
+                .filter(|it| *it.0 == **name || it.0.starts_with(&element))
+                .peekable();
+            if shown.peek().is_none() {
+                out.push_str(&format!("  {name}\n"));
+            }
+            shown.for_each(|it| out.push_str(&format!("  {} = {}\n", it.0, it.1)));
+        }
+        out
+    }
+
     /// Other values for parameters, or their list.
     pub(super) fn set_params(&mut self, text: &str) -> Result<String, Failure> {
         if text.is_empty() {
             return Ok(self.params_text());
+        }
+        if self.state.kernel.is_none() && self.state.typed.is_empty() {
+            return Ok("no kernel is chosen and nothing was typed: there is nothing to set\n".to_string());
         }
         let mut params = self.state.session.settings().params.clone();
         for (name, value) in pairs(text) {

@@ -158,7 +158,18 @@ fn why(number: usize, program: &Program, profile: &Profile, sources: &Sources) -
         *sum = (sum.0 + 1, sum.1 + duration_ps(profile, &transfers, id));
     }
     if sums.is_empty() {
-        return format!("no instruction comes from line {number}\n");
+        let mut lines: Vec<usize> = program
+            .insts
+            .iter()
+            .flat_map(|it| lines_of(program, it, sources))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        return format!(
+            "no instruction comes from line {number}, but from {}\n",
+            lines.join(", ")
+        );
     }
     let mut out = String::new();
     for ((engine, name), (count, ps)) in sums {
