@@ -220,7 +220,7 @@ fn reordered_programs_compute_the_same_bits_no_slower() {
         let (faster, kept) = with_stack(move || {
             let settings = Settings {
                 reorder: true,
-                ..settings()
+                ..Settings::default()
             };
             let before = run(&path, Emulator::Jit, RunOrder::Program);
             let (mut n_faster, mut n_kept) = (0, 0);

@@ -15,7 +15,7 @@ mod stores;
 mod written;
 
 pub use error::{Error, Holds, Missing, Site, Tensor};
-pub use first_read::read_before_written;
+pub(crate) use first_read::read_before_written;
 pub use reach::Reach;
 pub use written::Gap;
 pub(crate) use written::{Extent, Written};
@@ -82,7 +82,7 @@ pub fn check(program: &Program, placement: &Placement) -> Result<Checked, Vec<Er
 }
 
 /// [`check`] for a program that may be one of a grid.
-pub fn check_as(
+pub(crate) fn check_as(
     program: &Program,
     placement: &Placement,
     results: Results<'_>,

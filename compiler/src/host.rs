@@ -39,13 +39,16 @@ mod window;
 
 pub use array::{HostArray, number};
 pub use call::{call, constant, function, names};
-pub use create::to_array;
-pub use dtype::{Class, Format, HOST_DTYPES, HostDtype, promote};
+pub(crate) use create::to_array;
+pub(crate) use dtype::promote;
+pub use dtype::{Class, Format, HOST_DTYPES, HostDtype};
 pub use elementwise::{binary, compare, unary};
 pub use error::{HostError, MAX_DIMS};
 pub use index::{assign, index};
-pub use method::{attribute, dtype_attribute, info_attribute, is_method, method};
-pub use random::{GeneratorId, HostState, generator_method};
+pub(crate) use method::is_method;
+pub use method::{attribute, dtype_attribute, info_attribute, method};
+pub(crate) use random::generator_method;
+pub use random::{GeneratorId, HostState};
 
 /// What a function of this module gives.
 pub type HostResult<T> = Result<T, HostError>;

@@ -8,7 +8,8 @@ mod control;
 mod host;
 mod order;
 
-pub use control::{Bound, Control, ControlStep, Dynamic, Index, Loop, LoopKind, MAX_TOUCHES, Node, Register};
+pub(crate) use control::MAX_TOUCHES;
+pub use control::{Bound, Control, ControlStep, Dynamic, Index, Loop, LoopKind, Node, Register};
 pub use host::{Constant, Print};
 pub use order::{Asked, Mark, MarkId};
 

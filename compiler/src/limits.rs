@@ -27,7 +27,7 @@ pub struct Limits {
 }
 
 /// Evaluation nests so many expressions deep; deeper ones would exhaust the stack.
-pub const EXPRESSION_DEPTH: usize = 4_000;
+pub(crate) const EXPRESSION_DEPTH: usize = 4_000;
 
 /// More mistakes of one kernel are not looked for.
 pub const ERRORS: usize = 20;
@@ -39,7 +39,7 @@ pub const DEFAULT: Limits = Limits {
     instructions: 8_000_000,
     calls: 100,
     iterations: 1_000_000,
-    array_elements: 1 << 28,
+    array_elements: 1 << 27,
     list_items: 10_000_000,
     memory_bytes: 2 << 30,
 };

@@ -256,7 +256,7 @@ fn orders(tenants: &[Tenant]) -> [Vec<usize>; 3] {
 }
 
 /// The placement with these regions: the most bytes that are live at once follow from them.
-pub fn with_peaks(program: &Program, regions: Vec<Region>) -> Placement {
+pub(crate) fn with_peaks(program: &Program, regions: Vec<Region>) -> Placement {
     with_peaks_of(program, regions, &lives(program))
 }
 

@@ -51,7 +51,8 @@ mod placed;
 mod rules;
 
 pub use error::Error;
-pub use facts::{may_start, merged};
+pub(crate) use facts::may_start;
+pub use facts::merged;
 pub use placed::verify_placed;
 
 use crate::ir::{Buffer, Frame, Inst, LocId, Program};

@@ -149,11 +149,12 @@ fn broken_schedules_are_named() {
     };
     let codes = codes_of(&|queues| queues[engine].push(wait));
     assert!(codes.contains(&"schedule-wait-without-signal"), "{codes:?}");
-    // Two queues without instructions, each of which waits for the other one's signal before it sends its own.
+    // Two queues, each of which waits for the other one's signal before it sends its own.
     let codes = codes_of(&|queues| {
         for (queue, other) in [(Engine::Tensor, Engine::Gpsimd), (Engine::Gpsimd, Engine::Tensor)] {
             let (from, to, count) = (other, other, 1);
-            queues[queue as usize] = vec![Step::Wait { from, count }, Step::Signal { to, count }];
+            queues[queue as usize].insert(0, Step::Wait { from, count });
+            queues[queue as usize].push(Step::Signal { to, count });
         }
     });
     assert!(codes.contains(&"schedule-deadlock"), "{codes:?}");

@@ -41,8 +41,8 @@
 
 pub mod output;
 pub mod tensor;
-pub mod memory;
-pub mod access;
+mod memory;
+mod access;
 mod fault;
 mod kernels;
 mod reference;

@@ -185,7 +185,7 @@ pub fn text(occupancy: &Occupancy) -> String {
 }
 
 /// The picture of one memory in lines.
-pub fn memory_text(occupancy: &Occupancy, memory: Memory) -> String {
+pub(crate) fn memory_text(occupancy: &Occupancy, memory: Memory) -> String {
     let mut out = format!(
         "{} on {}: {} instructions\n",
         occupancy.kernel, occupancy.target, occupancy.n_insts

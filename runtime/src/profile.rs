@@ -11,7 +11,8 @@ mod text;
 
 pub use diff::{Difference, Side, difference};
 pub use perfetto::perfetto;
-pub use text::{text, timeline_text, to_json};
+pub(crate) use text::timeline_text;
+pub use text::{text, to_json};
 
 use crate::advice::{Advice, advise};
 use crate::time::{Fleet, time};
@@ -83,7 +84,7 @@ pub struct Transfers {
 }
 
 /// Bytes of a row at which a class of the histogram ends.
-pub const ROW_LIMITS: [u64; 7] = [64, 256, 512, 1024, 2048, 4096, 32_768];
+pub(crate) const ROW_LIMITS: [u64; 7] = [64, 256, 512, 1024, 2048, 4096, 32_768];
 
 /// Time of a source line.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,7 +13,8 @@ mod save;
 mod show;
 
 pub use complete::complete;
-pub use lines::{ends_block, is_complete};
+pub(crate) use lines::ends_block;
+pub use lines::is_complete;
 
 use crate::profile::Profile;
 use crate::session::{self, Failure, Session, Settings};

@@ -21,7 +21,7 @@ pub fn run_text(outcome: &Outcome, target: &Target) -> String {
 }
 
 /// A run in lines without our own time: the same text whenever it is run.
-pub fn outcome_text(outcome: &Outcome, target: &Target) -> String {
+pub(crate) fn outcome_text(outcome: &Outcome, target: &Target) -> String {
     let mut out = format!("{} on {}\n", outcome.kernel, outcome.target);
     let saved = outcome.results.iter().chain(&outcome.mutated);
     let width = saved.clone().map(|it| it.name.chars().count()).max().unwrap_or(0);
@@ -112,7 +112,7 @@ fn number(value: f64) -> String {
     }
 }
 
-pub fn check_text(check: &NamedCheck) -> String {
+pub(crate) fn check_text(check: &NamedCheck) -> String {
     let names = format!("{} against {}", check.result, check.against);
     let found = match &check.check {
         Err(reason) => return format!("{names}: failed: {reason}"),
@@ -198,7 +198,7 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
 }
 
 /// Microseconds with three decimals, without the zeros at the end.
-pub fn micros(ps: u64) -> String {
+pub(crate) fn micros(ps: u64) -> String {
     let text = format!("{:.3}", ps as f64 / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

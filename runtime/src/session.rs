@@ -20,8 +20,9 @@ pub use arguments::json_args;
 pub use check::{Expectation, NamedCheck};
 pub use files::Settings;
 pub use modelled::Modelled;
-pub use replay::{Replay, input, tensor_text, tensors};
-pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, prints, programs};
+pub(crate) use replay::{Replay, input, tensor_text, tensors};
+pub(crate) use run::prints;
+pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
@@ -327,7 +328,7 @@ fn plain(sizes: &[u32]) -> Grid {
 }
 
 /// Arguments given as texts, as the compiler wants them.
-pub fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, ArgValue)>, Failure> {
+pub(crate) fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, ArgValue)>, Failure> {
     let args = parse_args(args).map_err(|it| Failure::usage(it.report()))?;
     arguments::values(&args, 1).map_err(Failure::usage)
 }

@@ -49,7 +49,7 @@ impl Summary {
 }
 
 /// One line: `matmul_tiled: 33.81 us, sbuf 12288 bytes, psum 4096, MFU 4.3 %, bound by dma (92 %)`.
-pub fn line(summary: &Summary) -> String {
+pub(crate) fn line(summary: &Summary) -> String {
     let mfu = summary
         .mfu
         .map_or(String::new(), |it| format!(", MFU {:.1} %", 100.0 * it));
@@ -62,7 +62,7 @@ pub fn line(summary: &Summary) -> String {
 }
 
 /// What changed, a number a line, before -> after.
-pub fn comparison(before: &Summary, after: &Summary) -> String {
+pub(crate) fn comparison(before: &Summary, after: &Summary) -> String {
     let mut out = String::new();
     let mut row = |name: &str, before: String, after: String, change: String| {
         let line = format!("  {name:<13} {before:>12} -> {after:<12} {change}");

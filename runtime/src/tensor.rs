@@ -63,10 +63,6 @@ impl Tensor {
         &self.bytes
     }
 
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
     /// Part `index` of `n` equal ones along an axis.
     pub fn part(&self, axis: usize, index: usize, n: usize) -> Tensor {
         let mut shape = self.shape.clone();

@@ -324,7 +324,7 @@ pub enum Stage {
 }
 
 /// Stages by the names that directives and commands use.
-pub const STAGES: &[(Stage, &str)] = &[
+pub(crate) const STAGES: &[(Stage, &str)] = &[
     (Stage::Program, "program"),
     (Stage::Placement, "placement"),
     (Stage::Schedule, "schedule"),

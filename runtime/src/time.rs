@@ -13,11 +13,12 @@ mod meet;
 mod plan;
 mod queue;
 
-pub use change::{Change, Changes};
+pub use change::Change;
+pub(crate) use change::Changes;
 
 use crate::trace::{Bound, Event, Stall, TableLoad, Totals, Trace, Traffic, Transfer};
 pub use collective::Fleet;
-pub use meet::{Timed, time_changed, time_together};
+pub(crate) use meet::{Timed, time_changed, time_together};
 
 use dma::{DmaEngines, InFlight};
 use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};

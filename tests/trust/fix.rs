@@ -72,18 +72,30 @@ fn suggestions_stand_in_json_as_rustc_writes_them() {
 fn sarif_and_github_name_the_line() {
     let folder = tempfile::tempdir().expect("a folder");
     kernel(folder.path(), "nisa.memset(dst=tile, vlaue=0.0)");
-    let output = nk(folder.path(), &["check", "kernel.nk", "--format", "sarif"]);
-    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
-    assert_eq!(document["version"], "2.1.0");
-    let run = &document["runs"][0];
-    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "unexpected-keyword");
-    let region = &run["results"][0]["locations"][0]["physicalLocation"]["region"];
     let line = HEAD.lines().count() + 1;
-    assert_eq!(region["startLine"], line);
-    let output = nk(folder.path(), &["check", "kernel.nk", "--format", "github"]);
-    let said = text(&output.stderr);
-    let start = format!("::error file=kernel.nk,line={line},");
-    assert!(said.starts_with(&start) && said.lines().count() == 1, "{said}");
+    for verb in ["check", "compile", "run", "profile", "memory"] {
+        let output = nk(folder.path(), &[verb, "kernel.nk", "--format", "sarif"]);
+        assert_eq!(output.status.code(), Some(1), "{verb}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+        assert_eq!(document["version"], "2.1.0");
+        let run = &document["runs"][0];
+        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "unexpected-keyword");
+        let region = &run["results"][0]["locations"][0]["physicalLocation"]["region"];
+        assert_eq!(region["startLine"], line);
+        let output = nk(folder.path(), &[verb, "kernel.nk", "--format", "github"]);
+        let said = text(&output.stderr);
+        let start = format!("::error file=kernel.nk,line={line},");
+        assert!(said.starts_with(&start) && said.lines().count() == 1, "{said}");
+        let output = nk(folder.path(), &[verb, "kernel.nk", "--format", "json"]);
+        let said = text(&output.stderr);
+        let message: Value = serde_json::from_str(said.lines().next().unwrap_or("")).expect("an object");
+        assert_eq!(message["code"]["code"], "unexpected-keyword", "{verb}");
+    }
+    // A kernel without mistakes has a document without results.
+    kernel(folder.path(), "pass");
+    let output = nk(folder.path(), &["run", "kernel.nk", "--format", "sarif"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(document["runs"][0]["results"], Value::Array(Vec::new()));
 }
 
 #[test]

@@ -113,6 +113,48 @@ fn limits_are_messages() {
         let (status, text) = said(lines, &[]);
         assert_eq!(status, Some(0), "{lines}: {text}");
     }
+    for (lines, needle) in [
+        (
+            "a = 'ab'\n    for i in range(60): a = a + a",
+            "more than 10000000 items",
+        ),
+        (
+            "a = [1]\n    for i in range(60): a += a",
+            "more than 10000000 items",
+        ),
+        ("a = ','.join(['a' * 1000000] * 1000)", "more than 10000000 items"),
+        (
+            "a = ('a' * 100000).replace('a', 'b' * 100000)",
+            "more than 10000000 items",
+        ),
+        (
+            "a, b = (1,), (1,)\n    for i in range(60): a, b = (a, a), (b, b)\n    c = a == b",
+            "too-many-steps",
+        ),
+        (
+            "a = []\n    b = []\n    a.append(b)\n    b.append(a)\n    c = [a] == [b]",
+            "too-many-steps",
+        ),
+        (
+            "a = [np.ones((1024, 1024)) for i in range(100)]",
+            "error[out-of-memory]",
+        ),
+    ] {
+        let (status, text) = said(
+            lines,
+            &["--limit", "memory-bytes=200000000", "--limit", "steps=5000000"],
+        );
+        assert_eq!(status, Some(1), "{lines}: {text}");
+        assert!(text.contains(needle), "{lines}: {text}");
+    }
+    // What holds itself is shown, and what nests deeper than the stack is dropped.
+    for lines in [
+        "a = [1]\n    a.append(a)\n    print(a)",
+        "a = [1]\n    for i in range(3000000): a = [a]",
+    ] {
+        let (status, text) = said(lines, &[]);
+        assert_eq!(status, Some(0), "{lines}: {text}");
+    }
     let (status, text) = said("for i in range(10000000): pass", &["--timeout", "0.05"]);
     assert_eq!(status, Some(1));
     assert!(text.contains("error[timeout]"), "{text}");

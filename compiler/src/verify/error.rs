@@ -171,10 +171,10 @@ impl Report for Error {
         for &caller in &self.place.callers {
             diagnostic = diagnostic.because(caller, "called from here");
         }
-        diagnostic = diagnostic.repeated(self.place.more, self.place.around);
         if let Some(rule) = words.rule {
             diagnostic = diagnostic.note(rule);
         }
+        diagnostic = diagnostic.repeated(self.place.more, self.place.around);
         match words.help {
             Some(help) => diagnostic.help(help),
             None => diagnostic,

@@ -93,11 +93,6 @@ impl<'t> Fleet<'t> {
         self.instance
     }
 
-    /// Instances that so many ranks need.
-    pub fn n_instances(&self, n_ranks: u32) -> u32 {
-        n_ranks.div_ceil(self.instance.chips * self.target.cores).max(1)
-    }
-
     /// A step between two ranks.
     fn hop_ps(&self, a: u32, b: u32) -> u64 {
         let timing = &self.target.timing.collectives;
