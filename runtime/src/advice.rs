@@ -164,7 +164,12 @@ const MAX_PLACES: usize = 3;
 const MAX_EXAMPLES: usize = 500;
 
 /// The findings whose gain is worth a line, the largest first.
-pub(crate) fn advise(compiled: &Compiled, profile: &Profile, sources: &Sources, fleet: &Fleet<'_>) -> Vec<Advice> {
+pub(crate) fn advise(
+    compiled: &Compiled,
+    profile: &Profile,
+    sources: &Sources,
+    fleet: &Fleet<'_>,
+) -> Vec<Advice> {
     let program = &compiled.program;
     let total_ps = profile.totals.total_ps;
     let found = find::all(compiled, profile);
