@@ -332,7 +332,7 @@ pub fn subscript(tensor: &Tensor, keys: &[Pick], span: Span) -> Result<Tensor> {
                         Mistake::OutOfBounds {
                             dim,
                             start: at,
-                            stop: at + 1,
+                            stop: at.saturating_add(1),
                             size,
                         },
                         span,
