@@ -4,17 +4,17 @@
 //! they were to wait for, and those that passed one whose order is fixed.
 
 use super::error::{Error, Line};
-use super::past::{Past, Place};
+use super::past::{Pasts, Place};
 use crate::ir::{InstId, Program, Schedule, Step};
 use crate::isa::ENGINES;
 
-pub fn broken(program: &Program, schedule: &Schedule, places: &[Place], pasts: &[Past]) -> Vec<Error> {
+pub fn broken(program: &Program, schedule: &Schedule, places: &[Place], pasts: &Pasts) -> Vec<Error> {
     let mut errors = Vec::new();
     let marked = program.marked();
     for (id, inst) in program.iter() {
         let after = inst.asked.mark.map_or(&[][..], |it| &program[it].after);
         for producer in after.iter().filter_map(|it| marked[it.index()]) {
-            if !pasts[id.index()].holds(places[producer.index()]) {
+            if !pasts.of(id, places[id.index()]).holds(places[producer.index()]) {
                 errors.push(Error::NotBehind {
                     inst: Line::new(program, id),
                     producer: Line::new(program, producer),
