@@ -12,6 +12,7 @@ mod groups;
 mod ranges;
 mod reach;
 mod stores;
+mod taint;
 mod written;
 
 pub use error::{Error, Holds, Missing, Site, Tensor};
@@ -30,10 +31,10 @@ use crate::source::Span;
 use crate::text::print_view;
 use groups::Groups;
 use ranges::element_ranges;
-use reach::explained;
+use reach::{EarlyRead, explained};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use stores::Stores;
+use stores::{Stores, unused};
 use written::Window;
 
 /// What a correct program's data flow says.
@@ -104,7 +105,7 @@ pub(crate) fn check_as(
     }
     let unwritten = flow.unwritten_results();
     if results == Results::Whole {
-        let errors = unwritten.iter().map(|it| (not_written(program, it), None));
+        let errors = unwritten.iter().map(|it| (not_written(program, it), Vec::new()));
         flow.found.extend(errors);
     }
     let Flow {
@@ -116,10 +117,9 @@ pub(crate) fn check_as(
         groups,
         ..
     } = flow;
-    let found = found.into_iter().map(|(error, at)| match at {
-        Some((inst, view)) => explained(program, error, inst, view),
-        None => error,
-    });
+    let found = found
+        .into_iter()
+        .map(|(error, reads)| explained(program, error, &reads));
     let (errors, mut warnings): (Vec<Error>, Vec<Error>) = found.partition(Error::is_wrong);
     warnings.extend(unused(program, &first_touch));
     warnings.extend(stores.dead(program));
@@ -149,8 +149,19 @@ pub fn not_written(program: &Program, unwritten: &Unwritten) -> Error {
             ranges: element_ranges(program, unwritten.result, &unwritten.gaps),
         },
         by_dynamic: unwritten.by_dynamic,
+        last_write: last_write(program, unwritten.result),
         idle: program.idle_loops.clone(),
     }
+}
+
+/// The last instruction that writes to a buffer, and its place.
+fn last_write(program: &Program, buffer: BufferId) -> Option<(&'static str, Span)> {
+    let writes = |inst: &&Inst| {
+        let mut accesses = program.accesses(inst);
+        accesses.any(|(access, view)| access != Access::Read && view.buffer == buffer)
+    };
+    let inst = program.insts.iter().rev().find(writes)?;
+    Some((inst.op.name(), program.span(inst.loc)?))
 }
 
 /// The written part of every buffer.
@@ -211,8 +222,8 @@ struct Flow<'a> {
     foreign: Vec<ForeignRead>,
     stores: Stores,
     groups: Groups,
-    /// What is wrong, with the instruction and the operand that read too early.
-    found: Vec<(Error, Option<(InstId, ViewId)>)>,
+    /// What is wrong, with the operands that read too early.
+    found: Vec<(Error, Vec<EarlyRead>)>,
     /// The error for each code, operand and place: unrolled loops repeat mistakes.
     known: FxHashMap<(&'static str, &'static str, Span), usize>,
 }
@@ -269,7 +280,8 @@ impl<'a> Flow<'a> {
     /// Reports what of a view has no value, once.
     fn check_read(&mut self, by: InstId, inst: &Inst, id: ViewId) {
         let view = &self.program[id];
-        let missing = self.missing(&self.written, view);
+        let mut gaps = Vec::new();
+        let missing = self.missing(&self.written, view, &mut gaps);
         // A dynamic view reads some of what it can reach, so something of that must have been written.
         let Some(missing) = missing.filter(|it| view.dynamic.is_none() || it.count == it.of) else {
             self.written.has_view[id.index()] = true;
@@ -285,11 +297,11 @@ impl<'a> Flow<'a> {
         };
         if self.is_shared.get(view.buffer.index()) == Some(&true) {
             self.written.has_view[id.index()] = true;
-            let error = explained(self.program, error, by, id);
+            let error = explained(self.program, error, &[EarlyRead { by, view: id, gaps }]);
             self.foreign.push(ForeignRead { view: id, error });
             return;
         }
-        self.report(error, Some((by, id)));
+        self.report(error, Some(EarlyRead { by, view: id, gaps }));
         // What has been reported counts as written, so that it is reported once.
         self.written.insert(self.program, &self.extents, id);
     }
@@ -339,10 +351,10 @@ impl<'a> Flow<'a> {
             }
             return false;
         }
-        let Some(missing) = self.missing(&self.by_matmul, view) else {
+        let Some(missing) = self.missing(&self.by_matmul, view, &mut Vec::new()) else {
             return false;
         };
-        let holds = match self.missing(&self.written, view) {
+        let holds = match self.missing(&self.written, view, &mut Vec::new()) {
             None => Holds::OtherValues,
             Some(_) => Holds::Nothing,
         };
@@ -385,15 +397,14 @@ impl<'a> Flow<'a> {
         unwritten.filter(|it| !it.gaps.is_empty()).collect()
     }
 
-    /// The elements of a view that are not in a set.
-    fn missing(&self, sets: &Sets, view: &View) -> Option<Missing> {
+    /// The elements of a view that are not in a set, as bytes too.
+    fn missing(&self, sets: &Sets, view: &View, gaps: &mut Vec<Gap>) -> Option<Missing> {
         let written = &sets.of_buffer[view.buffer.index()];
         if let Written::All = written {
             return None;
         }
         let window = window(self.program, view)?;
         let mut n_bytes = 0;
-        let mut gaps = Vec::new();
         written.for_each_gap(&window, |gap| {
             n_bytes += u64::from(gap.end_partition - gap.first_partition) * (gap.end - gap.start);
             gaps.push(gap);
@@ -406,7 +417,7 @@ impl<'a> Flow<'a> {
         Some(Missing {
             count: n_bytes.div_ceil(size),
             of: window.bytes.count() * n_partitions / size,
-            ranges: element_ranges(self.program, view.buffer, &gaps),
+            ranges: element_ranges(self.program, view.buffer, gaps),
         })
     }
 
@@ -432,22 +443,30 @@ impl<'a> Flow<'a> {
     }
 
     /// Adds an error, or counts it when the same place has made the same mistake in another iteration.
-    fn report(&mut self, mut error: Error, at: Option<(InstId, ViewId)>) {
+    fn report(&mut self, mut error: Error, read: Option<EarlyRead>) {
         let code = error.code();
         let place = error.site().and_then(|it| Some((it.operand, it.span?)));
         let Some((operand, span)) = place else {
-            return self.found.push((error, at));
+            return self.found.push((error, read.into_iter().collect()));
         };
         let idx = *self
             .known
             .entry((code, operand, span))
             .or_insert(self.found.len());
-        match self.found.get_mut(idx).and_then(|it| it.0.site()) {
-            Some(site) => site.repeats += 1,
-            None => self.found.push((error, at)),
+        let Some((known, reads)) = self.found.get_mut(idx) else {
+            return self.found.push((error, read.into_iter().collect()));
+        };
+        if let Some(site) = known.site() {
+            site.repeats += 1;
+        }
+        if reads.len() < MAX_READS {
+            reads.extend(read);
         }
     }
 }
+
+/// So many repetitions of a mistake are followed to see whether one of them matters.
+const MAX_READS: usize = 32;
 
 /// The bytes of a view, counted from its buffer's start; `None` when it has no elements.
 pub(crate) fn window(program: &Program, view: &View) -> Option<Window> {
@@ -475,26 +494,4 @@ fn innermost_loop(program: &Program, loc: LocId) -> Option<Span> {
         at = loc.parent;
     }
     None
-}
-
-/// A warning for each allocation in the source that no instruction touches.
-fn unused(program: &Program, first_touch: &[Option<InstId>]) -> Vec<Error> {
-    let mut known: FxHashMap<Span, bool> = FxHashMap::default();
-    for (buffer, first_touch) in program.buffers.iter().zip(first_touch) {
-        if let (Role::Local, Some(span)) = (buffer.role, program.span(buffer.loc)) {
-            *known.entry(span).or_default() |= first_touch.is_some();
-        }
-    }
-    let mut warnings = Vec::new();
-    for (idx, buffer) in program.buffers.iter().enumerate() {
-        let Some(span) = program.span(buffer.loc) else {
-            continue;
-        };
-        // Said once for an allocation in a loop, and only when none of its tensors is used.
-        if buffer.role == Role::Local && known.insert(span, true) == Some(false) {
-            let tensor = Tensor::new(program, BufferId::new(idx));
-            warnings.push(Error::UnusedTensor { tensor });
-        }
-    }
-    warnings
 }

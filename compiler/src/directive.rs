@@ -24,6 +24,7 @@ pub struct Run {
     pub grid: Grid,
     /// `ranks=4` after the call.
     pub ranks: Option<u32>,
+    pub flags: Flags,
     pub expects: Vec<Expect>,
     /// IR stages, or `clif` for the code that the JIT makes, that are kept as snapshots.
     pub snapshots: Vec<String>,
@@ -31,6 +32,21 @@ pub struct Run {
     pub redactions: Vec<Redaction>,
     pub span: Span,
 }
+
+/// Options of the command line that a run has by itself; they stand after the call under the same names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Flags {
+    pub spill: bool,
+    pub sanitize: bool,
+    /// Names of [`TRAPS`].
+    pub traps: Vec<&'static str>,
+    pub cores: Option<u32>,
+    pub place_seed: Option<u64>,
+    pub stochastic_rounding: Option<u64>,
+}
+
+/// What `trap=` can name.
+pub const TRAPS: &[&str] = &["nan", "inf", "range"];
 
 /// A kind of fact that a snapshot need not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +88,8 @@ pub enum Error {
     },
 }
 
-const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M] [ranks=N]";
+const USAGE_RUN: &str = "# nk: run KERNEL(NAME=VALUE, …) [grid=N,M] [cores=2] [ranks=N] [spill] [sanitize] \
+                         [trap=nan,inf,range] [place-seed=N] [stochastic-rounding=N]";
 const USAGE_EXPECT: &str = "# nk: expect FUNCTION [rtol=X] [atol=X]";
 const USAGE_REDACT: &str = "# nk: redact addresses|counts";
 const USAGE_SNAPSHOT: &str = "# nk: snapshot program|placement|schedule|clif";
@@ -173,15 +190,31 @@ fn run(text: &str, span: Span) -> Result<Run, Error> {
         }
         args.push((name.trim().to_string(), value.trim().to_string()));
     }
-    let (mut grid, mut ranks) = (Grid::default(), None);
-    let mut rest = text[close + 1..].trim();
-    if let Some((before, count)) = rest.rsplit_once("ranks=") {
-        ranks = Some(count.trim().parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?);
-        rest = before.trim();
-    }
-    if !rest.is_empty() {
-        let sizes = rest.strip_prefix("grid=").ok_or_else(wrong)?;
-        grid = Grid::parse(sizes).map_err(|_| wrong())?;
+    let (mut grid, mut ranks, mut flags) = (Grid::default(), None, Flags::default());
+    for word in text[close + 1..].split_whitespace() {
+        match word.split_once('=') {
+            None if word == "spill" => flags.spill = true,
+            None if word == "sanitize" => flags.sanitize = true,
+            Some(("grid", sizes)) => grid = Grid::parse(sizes).map_err(|_| wrong())?,
+            Some(("ranks", count)) => {
+                ranks = Some(count.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?);
+            }
+            Some(("cores", count)) => {
+                let count = count.parse().ok().filter(|it| matches!(it, 1 | 2));
+                flags.cores = Some(count.ok_or_else(wrong)?);
+            }
+            Some(("trap", names)) => {
+                for name in names.split(',') {
+                    let known = TRAPS.iter().find(|it| **it == name).ok_or_else(wrong)?;
+                    flags.traps.push(known);
+                }
+            }
+            Some(("place-seed", seed)) => flags.place_seed = Some(seed.parse().map_err(|_| wrong())?),
+            Some(("stochastic-rounding", seed)) => {
+                flags.stochastic_rounding = Some(seed.parse().map_err(|_| wrong())?);
+            }
+            _ => return Err(wrong()),
+        }
     }
     let (expects, snapshots, redactions) = (Vec::new(), Vec::new(), Vec::new());
     Ok(Run {
@@ -189,6 +222,7 @@ fn run(text: &str, span: Span) -> Result<Run, Error> {
         args,
         grid,
         ranks,
+        flags,
         expects,
         snapshots,
         redactions,
@@ -301,6 +335,21 @@ mod tests {
     }
 
     #[test]
+    fn runs_have_flags() {
+        let runs = read("# nk: run f(n=1) grid=2 spill cores=2 trap=nan,inf sanitize place-seed=3\n");
+        let runs = runs.expect("the directive is well-formed");
+        let wanted = Flags {
+            spill: true,
+            sanitize: true,
+            traps: vec!["nan", "inf"],
+            cores: Some(2),
+            place_seed: Some(3),
+            stochastic_rounding: None,
+        };
+        assert_eq!(runs[0].flags, wanted);
+    }
+
+    #[test]
     fn what_cannot_be_read_is_an_error() {
         for text in [
             "# nk: walk f()\n",
@@ -308,6 +357,9 @@ mod tests {
             "# nk: expect g\n",
             "# nk: run f(x)\n",
             "# nk: run f() grid=0\n",
+            "# nk: run f() cores=3\n",
+            "# nk: run f() trap=zero\n",
+            "# nk: run f() spilled\n",
         ] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -56,6 +56,7 @@ mod language;
 mod dynamic;
 mod ordering;
 mod create;
+mod allocation;
 mod lazy_zero;
 mod constant;
 mod print;
@@ -91,6 +92,7 @@ use crate::place::overflow;
 use crate::source::{Sources, Span};
 use crate::target::Target;
 use crate::verify::verify;
+use allocation::Allocation;
 use error::Result;
 use history::Removed;
 use modules::ModuleEnv;
@@ -126,14 +128,16 @@ enum Warning {
     OffsetOnView,
     /// `mask=None` or `dtype=` left from older NKI.
     OldKeyword(&'static str),
+    /// `dtype=` beside a destination of another dtype, in the classic style.
+    DtypeIgnored { dtype: &'static str, dst: &'static str },
     /// `/`, `nl.divide`, `nl.mod`.
     NoDivider,
     /// Tiles of different shapes, with or without partitions to be repeated.
     Broadcast { across: bool },
     /// Integers beyond 2^24 lose bits on this engine.
     IntThroughF32,
-    /// A kernel argument is written.
-    WritesArgument,
+    /// A kernel argument is written that is declared there.
+    WritesArgument { declared: Option<Span> },
     /// `np.float64` and the like for a device tensor.
     Narrowed,
     /// An assignment to partitions at which no engine's access starts.
@@ -154,6 +158,8 @@ struct Around {
     span: Span,
     frame: LocFrame,
     loc: Option<LocId>,
+    /// An iteration of `nl.affine_range` or `nl.sequential_range`, whose body NKI traces once for all of them.
+    is_traced: bool,
 }
 
 /// What `enter_*` gives to `leave`.
@@ -174,6 +180,10 @@ struct Evaluator<'a> {
     place: crate::launch::Place,
     /// Whether anything depends on which program of the launch this is.
     reads_place: bool,
+    /// `nki.compiler.force_auto_alloc`: where the kernel wants its tiles does not count.
+    ignores_allocations: bool,
+    /// What calls of `mod_alloc` and `alloc` gave, by place.
+    allocations: FxHashMap<allocation::Place, Rc<Allocation>>,
     /// Tensors in `nl.shared_hbm` that were made, by id and name.
     shared: Vec<(crate::ir::BufferId, Name)>,
     modules: Vec<ModuleEnv>,
@@ -247,6 +257,8 @@ impl<'a> Evaluator<'a> {
             program_id: request.program_id,
             place: request.place,
             reads_place: false,
+            ignores_allocations: false,
+            allocations: FxHashMap::default(),
             shared: Vec::new(),
             modules: Vec::new(),
             import_errors: Vec::new(),
@@ -353,6 +365,7 @@ impl<'a> Evaluator<'a> {
             span,
             frame: LocFrame::Iteration(number),
             loc: None,
+            is_traced: false,
         });
         self.iterations.push(number);
         self.instance = None;
@@ -365,6 +378,7 @@ impl<'a> Evaluator<'a> {
             span,
             frame: LocFrame::Call,
             loc: None,
+            is_traced: false,
         });
         mark
     }
@@ -435,9 +449,11 @@ impl Warning {
     /// The version of NKI that refuses it; `None`: it is about the hardware.
     fn since(self) -> Option<Dialect> {
         match self {
-            Warning::OldKeyword(_) => Some(Dialect::V0_2),
+            Warning::OldKeyword(_) | Warning::DtypeIgnored { .. } => Some(Dialect::V0_2),
             Warning::Removed(what) => Some(what.since()),
-            Warning::NoDivider | Warning::Broadcast { .. } | Warning::WritesArgument => Some(Dialect::V0_6),
+            Warning::NoDivider | Warning::Broadcast { .. } | Warning::WritesArgument { .. } => {
+                Some(Dialect::V0_6)
+            }
             Warning::OffsetOnView
             | Warning::IntThroughF32
             | Warning::Narrowed
@@ -495,11 +511,22 @@ impl Warning {
             )
             .at(span, "")
             .help("use nisa.tensor_tensor with engine=nisa.engine.gpsimd on int32 tiles in SBUF"),
-            Warning::WritesArgument => {
-                Diagnostic::warning("writes-argument", "the kernel writes one of its arguments")
-                    .at(span, "")
-                    .note("newer NKI refuses this; the changed argument is reported beside the results")
+            Warning::WritesArgument { declared } => {
+                let diagnostic =
+                    Diagnostic::warning("writes-argument", "the kernel writes one of its arguments")
+                        .at(span, "this writes it");
+                let diagnostic = match declared {
+                    Some(it) => diagnostic.because(it, "the argument"),
+                    None => diagnostic,
+                };
+                diagnostic.note("newer NKI refuses this; the changed argument is reported beside the results")
             }
+            Warning::DtypeIgnored { dtype, dst } => Diagnostic::warning(
+                "old-keyword",
+                format!("`dtype={dtype}` is ignored: the destination is {dst}"),
+            )
+            .at(span, "the result is written in the destination's dtype")
+            .dropping("dtype", "drop it: the destination's dtype decides", span),
             Warning::Narrowed => {
                 Diagnostic::warning("narrowed", "64-bit types are narrowed to 32 bits on the device")
                     .at(span, "")

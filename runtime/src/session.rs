@@ -28,7 +28,7 @@ use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
 use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
-use nk_compiler::directive::{self, Expect};
+use nk_compiler::directive::{self, Expect, Flags};
 use nk_compiler::ir::{BufferId, Role};
 use nk_compiler::launch::{Grid, Place};
 use nk_compiler::parse;
@@ -68,6 +68,8 @@ pub struct Job {
     pub ranks: Option<u32>,
     /// The machine whose cores the ranks are; by default the smallest that has enough of them.
     pub instance: Option<&'static Instance>,
+    /// What the directive asks for besides the options of the command line.
+    pub flags: Flags,
     pub expects: Vec<Expect>,
     /// The directive it comes from.
     pub span: Option<Span>,
@@ -176,6 +178,7 @@ impl Session {
             cores: 1,
             ranks: None,
             instance: None,
+            flags: Flags::default(),
             expects: Vec::new(),
             span: None,
         };
@@ -200,9 +203,10 @@ impl Session {
                 kernel: Some(run.kernel),
                 args,
                 grid: if grid.is_empty() { run.grid } else { plain(grid) },
-                cores: 1,
+                cores: run.flags.cores.unwrap_or(1),
                 ranks: run.ranks,
                 instance: None,
+                flags: run.flags,
                 expects: run.expects,
                 span: Some(run.span),
             });
@@ -244,8 +248,8 @@ impl Session {
             params: &self.settings.params,
             grid: &job.grid.sizes,
             place,
-            spill: self.settings.spill,
-            place_seed: self.settings.place_seed,
+            spill: self.settings.spill || job.flags.spill,
+            place_seed: self.settings.place_seed.or(job.flags.place_seed),
             program_id,
             target: self.settings.target,
             dialect: self.settings.dialect,

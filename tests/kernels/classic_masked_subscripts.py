@@ -14,7 +14,7 @@ def kernel(x):
     tile = nl.load(x)
     for i in nl.affine_range(2):
         # The second part reaches beyond the tile; the mask brings it back.
-        part = tile[i_p, i * 60 + i_f][i * 60 + i_f < 100]
+        part = tile[i_p, i * 60 + i_f][i * 60 + i_f < 100][i < 2]
         nl.store(out[:, i * 60:i * 60 + part.shape[1]], nl.square(part))
     whole = tile[0:64, 0:60]
     i_q, i_g = nl.mgrid[0:64, 0:20]

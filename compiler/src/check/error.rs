@@ -27,6 +27,8 @@ pub enum Error {
         missing: Missing,
         /// Some writes of it go where only a run knows.
         by_dynamic: bool,
+        /// The last instruction that writes something of it, and its place.
+        last_write: Option<(&'static str, Span)>,
         /// Loops that ran zero times.
         idle: Vec<Span>,
     },
@@ -206,6 +208,7 @@ impl Report for Error {
                 tensor,
                 missing,
                 by_dynamic,
+                last_write,
                 idle,
             } => {
                 let message = match missing.count == missing.of {
@@ -228,6 +231,12 @@ impl Report for Error {
                         "some of its writes go to addresses that only a run knows; even those cannot reach these elements",
                     ),
                     false => diagnostic,
+                };
+                let diagnostic = match last_write {
+                    Some((op, span)) => {
+                        diagnostic.because(*span, format!("this {op} is the last to write to it"))
+                    }
+                    None => diagnostic,
                 };
                 idle_loops(diagnostic, idle)
                     .help("store a tile to every part of the result, the last, shorter tiles included")

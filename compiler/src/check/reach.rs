@@ -1,12 +1,13 @@
 //! Where a value without meaning can end up.
 //!
 //! Takes the instruction that reads it, follows results through tensors in program order, gives the first of the places that
-//! make a kernel wrong: HBM, an address, or a register. A tensor that is written anew as a whole is clean again. Also finds who
-//! writes the elements when it is too late.
+//! make a kernel wrong: HBM, an address, or a register. What is written anew is clean again. Also finds who writes the
+//! elements when it is too late.
 
 use super::error::Error;
-use super::window;
-use crate::ir::{InstId, Program, View, ViewId};
+use super::taint::Taint;
+use super::{Gap, window};
+use crate::ir::{InstId, Program, ViewId};
 use crate::isa::{Access, Unit};
 use crate::source::Span;
 
@@ -23,24 +24,34 @@ pub enum Reach {
     Nothing,
 }
 
-/// Adds to an uninitialised read where its value goes, and who writes the elements when it is too late.
-pub fn explained(program: &Program, mut error: Error, by: InstId, read: ViewId) -> Error {
+/// An operand that reads too early, and what of it has no value.
+pub struct EarlyRead {
+    pub by: InstId,
+    pub view: ViewId,
+    pub gaps: Vec<Gap>,
+}
+
+/// Adds to an uninitialised read where its values go, and who writes the elements when it is too late. The same mistake may
+/// have been made in several iterations; the first that matters counts.
+pub fn explained(program: &Program, mut error: Error, reads: &[EarlyRead]) -> Error {
     if let Error::UninitializedRead {
         reach, later, idle, ..
     } = &mut error
+        && let Some(first) = reads.first()
     {
-        *reach = reached(program, by, read);
-        let wanted = window(program, &program[read]);
+        let mut reaches = reads.iter().map(|it| reached(program, it));
+        *reach = reaches.find(|it| *it != Reach::Nothing).unwrap_or(Reach::Nothing);
+        let wanted = window(program, &program[first.view]);
         let writes = |id: &InstId| {
             let mut written = program[*id].views().filter(|it| it.0 != Access::Read);
             written.any(|(_, it)| {
                 let meets = wanted
                     .zip(window(program, &program[it]))
                     .is_some_and(|(a, b)| a.meets(&b));
-                program[it].buffer == program[read].buffer && meets
+                program[it].buffer == program[first.view].buffer && meets
             })
         };
-        let after = (by.index() + 1..program.insts.len())
+        let after = (first.by.index() + 1..program.insts.len())
             .map(InstId::new)
             .find(writes);
         *later = after.and_then(|it| Some((program[it].op.name(), program.span(program[it].loc)?)));
@@ -51,48 +62,44 @@ pub fn explained(program: &Program, mut error: Error, by: InstId, read: ViewId) 
     error
 }
 
-/// What the results of an instruction that reads a value reach; `operand` is the view it is read through.
-fn reached(program: &Program, by: InstId, operand: ViewId) -> Reach {
-    let mut is_tainted = vec![false; program.buffers.len()];
-    let around = program.outer_loops().find(|it| it.contains(&by.index()));
+/// What elements without a value reach from an instruction on that reads them.
+fn reached(program: &Program, read: &EarlyRead) -> Reach {
+    let by = read.by.index();
+    let mut taint = Taint::new(program);
+    taint.add(read.view, &read.gaps);
+    let around = program.outer_loops().find(|it| it.contains(&by));
     // Another iteration may read what this one leaves.
     let rounds = [
-        by.index()..program.insts.len(),
+        by..program.insts.len(),
         around.map_or(0..0, |it| it.start..program.insts.len()),
     ];
-    for (number, range) in rounds.into_iter().enumerate() {
-        for id in range.map(InstId::new) {
-            let inst = &program[id];
-            let is_first = number == 0 && id == by;
-            let taints =
-                |view: ViewId| is_tainted[program[view].buffer.index()] || is_first && view == operand;
-            let n_operands = inst.views().count();
-            let mut reads = false;
-            for (at, (access, view)) in program.touches(inst).enumerate() {
-                if access == Access::Write || !taints(view) {
-                    continue;
-                }
-                if at >= n_operands {
-                    return Reach::Address;
-                }
+    for id in rounds.into_iter().flatten().map(InstId::new) {
+        let inst = &program[id];
+        let n_operands = inst.views().count();
+        let mut is_address = false;
+        let mut reads = false;
+        for (at, (access, view)) in program.touches(inst).enumerate() {
+            if access != Access::Write && taint.meets(view) {
                 reads = true;
+                is_address |= at >= n_operands;
             }
-            if reads && inst.op.row().unit == Unit::Sequencer {
-                return Reach::Register;
-            }
-            for (access, view) in inst.views().filter(|it| it.0 != Access::Read) {
-                let view = &program[view];
-                let buffer = &program[view.buffer];
-                if reads && !buffer.memory.is_on_chip() {
-                    return Reach::Hbm {
-                        name: buffer.name.to_string(),
-                        span: program.span(inst.loc),
-                    };
-                }
-                let is_whole = access == Access::Write && *view == View::whole(view.buffer, buffer);
-                let tainted = &mut is_tainted[view.buffer.index()];
-                *tainted = reads || *tainted && !is_whole;
-            }
+        }
+        if is_address {
+            return Reach::Address;
+        }
+        if reads && inst.op.row().unit == Unit::Sequencer {
+            return Reach::Register;
+        }
+        if taint.follow(inst) {
+            let mut written = inst.views().filter(|it| it.0 != Access::Read);
+            let in_hbm = written.find(|it| !program.memory(&program[it.1]).is_on_chip());
+            return Reach::Hbm {
+                name: in_hbm.map_or(String::new(), |it| program[program[it.1].buffer].name.to_string()),
+                span: program.span(inst.loc),
+            };
+        }
+        if taint.is_empty() {
+            break;
         }
     }
     Reach::Nothing

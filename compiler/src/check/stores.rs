@@ -2,7 +2,8 @@
 //!
 //! Takes the instructions one by one in program order, gives the lines of the kernel none of whose executions writes a value
 //! that is read afterwards. A line with one store that matters is not mentioned, nor is anything that cannot be known: what
-//! is addressed at run time, and what lies in a loop of the device, is read unless nothing ever reads the tensor.
+//! is addressed at run time, and what lies in a loop of the device, is read unless nothing ever reads the tensor. Also finds
+//! the allocations that nothing touches.
 
 use super::error::{Error, Tensor};
 use super::window;
@@ -196,4 +197,26 @@ fn skips(inst: &Inst) -> bool {
 fn has_other_effect(inst: &Inst) -> bool {
     let accumulates = |it: &Arg| matches!(it, Arg::ReduceCmd(cmd) if *cmd != ReduceCmd::Idle);
     matches!(inst.op, Op::Rng | Op::SetRngSeed | Op::Dropout) || inst.args.iter().any(accumulates)
+}
+
+/// A warning for each allocation in the source that no instruction touches.
+pub fn unused(program: &Program, first_touch: &[Option<InstId>]) -> Vec<Error> {
+    let mut known: FxHashMap<Span, bool> = FxHashMap::default();
+    for (buffer, first_touch) in program.buffers.iter().zip(first_touch) {
+        if let (Role::Local, Some(span)) = (buffer.role, program.span(buffer.loc)) {
+            *known.entry(span).or_default() |= first_touch.is_some();
+        }
+    }
+    let mut warnings = Vec::new();
+    for (idx, buffer) in program.buffers.iter().enumerate() {
+        let Some(span) = program.span(buffer.loc) else {
+            continue;
+        };
+        // Said once for an allocation in a loop, and only when none of its tensors is used.
+        if buffer.role == Role::Local && known.insert(span, true) == Some(false) {
+            let tensor = Tensor::new(program, BufferId::new(idx));
+            warnings.push(Error::UnusedTensor { tensor });
+        }
+    }
+    warnings
 }

@@ -10,6 +10,7 @@ use super::space::{Granule, QUADRANT, Space, Spot};
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
 use crate::target::Target;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -78,6 +79,8 @@ pub fn verify_placement(program: &Program, placement: &Placement, target: &Targe
 /// Pairs of residents, given in order of birth, that collide in an empty space.
 pub fn collisions(program: &Program, memory: Memory, residents: &[Resident], mut space: Space) -> Vec<Error> {
     let mut errors = Vec::new();
+    // The error for each pair of lines: the tiles of a loop collide alike.
+    let mut known = FxHashMap::default();
     // The one that dies first is on top.
     let mut live: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
     // Residents whose place a result has taken.
@@ -116,10 +119,21 @@ pub fn collisions(program: &Program, memory: Memory, residents: &[Resident], mut
             .filter(|it| it.spot.overlaps(&resident.spot))
             .min_by_key(|it| it.buffer)
         {
+            let spans = [resident.buffer, other.buffer].map(|it| program.span(program[it].loc));
+            if let Some(Error::Overlap { repeats, .. }) = known.get(&spans).map(|&it: &usize| &mut errors[it])
+            {
+                *repeats += 1;
+                continue;
+            }
+            if spans.iter().all(Option::is_some) {
+                known.insert(spans, errors.len());
+            }
             errors.push(Error::Overlap {
                 tensor: Tensor::new(program, resident.buffer),
                 other: Tensor::new(program, other.buffer),
                 memory,
+                last_use: program.span(program[other.life.last].loc),
+                repeats: 0,
             });
         }
     }
@@ -145,6 +159,8 @@ fn hbm_collisions(program: &Program, placement: &Placement) -> Vec<Error> {
             tensor: Tensor::new(program, high.1),
             other: Tensor::new(program, low.1),
             memory: Memory::Hbm,
+            last_use: None,
+            repeats: 0,
         })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with the room that a kernel asks for, and how it is said.
 
+use super::live::Life;
 use super::tenant::RequestFault;
 use crate::diagnostic::{Diagnostic, Report, Table};
 use crate::dtype::Dtype;
@@ -24,12 +25,22 @@ pub enum Error {
         limit: u32,
     },
     /// A requested address that the memory does not have.
-    Request { tensor: Tensor, fault: RequestFault },
+    Request {
+        tensor: Tensor,
+        fault: RequestFault,
+        first_use: Option<Span>,
+        /// Further tensors of the same line with a fault of this kind.
+        repeats: u64,
+    },
     /// Two tensors at the same bytes at the same time.
     Overlap {
         tensor: Tensor,
         other: Tensor,
         memory: Memory,
+        /// Where the other one is touched for the last time, after the tensor came to live.
+        last_use: Option<Span>,
+        /// Further tensors of the same two lines that collide.
+        repeats: u64,
     },
     /// The operand of a row-tiled matmul cannot start where the tile does.
     TilePosition {
@@ -113,10 +124,12 @@ impl Error {
         }
     }
 
-    pub(super) fn request(program: &Program, id: BufferId, fault: RequestFault) -> Error {
+    pub(super) fn request(program: &Program, id: BufferId, life: Life, fault: RequestFault) -> Error {
         Error::Request {
             tensor: Tensor::new(program, id),
             fault,
+            first_use: program.span(program[life.first].loc),
+            repeats: 0,
         }
     }
 
@@ -182,11 +195,21 @@ impl Report for Error {
                     "split the first dimension into blocks of at most {limit}"
                 ))
             }
-            Error::Request { tensor, fault } => fault.report(tensor),
+            Error::Request {
+                tensor,
+                fault,
+                first_use,
+                repeats,
+            } => {
+                let diagnostic = because(fault.report(tensor), *first_use, "it is first used here");
+                also(diagnostic, *repeats)
+            }
             Error::Overlap {
                 tensor,
                 other,
                 memory,
+                last_use,
+                repeats,
             } => {
                 let message = format!(
                     "{} and {} are placed at the same bytes of {} while both live",
@@ -200,16 +223,22 @@ impl Report for Error {
                     tensor.span,
                     &format!("{} is placed here", tensor.described()),
                 );
-                because(
+                let diagnostic = because(
                     diagnostic,
                     other.span,
                     &format!("{} still lives", other.described()),
-                )
-                .note("a tensor lives from the first to the last instruction that touches it")
-                .help(format!(
-                    "move one of the two, or use {} for the last time earlier",
-                    other.name
-                ))
+                );
+                let diagnostic = because(
+                    diagnostic,
+                    *last_use,
+                    &format!("{} is used here, later", other.name),
+                );
+                also(diagnostic, *repeats)
+                    .note("a tensor lives from the first to the last instruction that touches it")
+                    .help(format!(
+                        "move one of the two, or use {} for the last time earlier",
+                        other.name
+                    ))
             }
             Error::TilePosition { tensor, start, legal } => {
                 let message = format!(
@@ -427,6 +456,14 @@ fn shown(memory: Memory) -> &'static str {
         Memory::Hbm => "HBM",
         Memory::Sbuf => "SBUF",
         Memory::Psum => "PSUM",
+    }
+}
+
+fn also(diagnostic: Diagnostic, repeats: u64) -> Diagnostic {
+    match repeats {
+        0 => diagnostic,
+        1 => diagnostic.note("and so does one more tensor of this line"),
+        n => diagnostic.note(format!("and so do {n} more tensors of this line")),
     }
 }
 

@@ -49,6 +49,7 @@ pub fn tenants(
     errors: &mut Vec<Error>,
 ) -> Vec<Tenant> {
     let mut tenants = Vec::new();
+    let mut faults = FxHashMap::default();
     for (idx, (buffer, life)) in program.buffers.iter().zip(lives).enumerate() {
         let (true, Some(life)) = (buffer.memory == memory, *life) else {
             continue;
@@ -85,7 +86,15 @@ pub fn tenants(
             match requested_spot(buffer, &tenant, granule, target) {
                 Ok(spot) => tenant.fixed = Some(spot),
                 Err(reason) => {
-                    errors.push(Error::request(program, id, reason));
+                    // An allocator makes all its tensors at one line.
+                    let place = (program.span(buffer.loc), std::mem::discriminant(&reason));
+                    match faults.get(&place).map(|&it: &usize| &mut errors[it]) {
+                        Some(Error::Request { repeats, .. }) if place.0.is_some() => *repeats += 1,
+                        _ => {
+                            faults.insert(place, errors.len());
+                            errors.push(Error::request(program, id, life, reason));
+                        }
+                    }
                     continue;
                 }
             }

@@ -104,7 +104,8 @@ impl Evaluator<'_> {
         if let Arg::View(id) = args[0]
             && self.program[self.program[id].buffer].role == Role::In
         {
-            self.warn(Warning::WritesArgument, span);
+            let declared = self.program.span(self.program[self.program[id].buffer].loc);
+            self.warn(Warning::WritesArgument { declared }, span);
         }
         if args
             .iter()
@@ -284,7 +285,11 @@ impl Evaluator<'_> {
                     let dtype = self.dtype_of(value, span)?;
                     if dtype != dst.dtype {
                         let (dtype, dst) = (dtype.nki_name(), dst.dtype.nki_name());
-                        return Err(Error::new(Mistake::DtypeKeyword { dtype, dst }, span));
+                        if !self.is_classic {
+                            return Err(Error::new(Mistake::DtypeKeyword { dtype, dst }, span));
+                        }
+                        self.warn(Warning::DtypeIgnored { dtype, dst }, span);
+                        continue;
                     }
                     self.warn(Warning::OldKeyword("dtype"), span);
                 }

@@ -180,6 +180,14 @@ impl Evaluator<'_> {
             (None, Some(keyword)) => keyword.1 = shape,
             (None, None) => unreachable!("make_blocks has found the shape"),
         }
+        for value in positional
+            .iter_mut()
+            .chain(keywords.iter_mut().map(|it| &mut it.1))
+        {
+            if let Value::Allocation(it) = value {
+                *value = Value::Allocation(Rc::new(it.of_block(index)));
+            }
+        }
         let naming = std::mem::replace(&mut self.naming, storage.name.clone());
         let iterations = std::mem::replace(&mut self.iterations, index.to_vec());
         let instance = self.instance.take();
@@ -205,10 +213,11 @@ impl Evaluator<'_> {
                     self.device_dtype(&dtype.unwrap_or(Value::None), span)?,
                 ))
             }
-            "buffer" => Ok(blocks
-                .storage
-                .argument("buffer", 2)
-                .unwrap_or(Value::Buffer(Region::Sbuf))),
+            "buffer" => Ok(match blocks.storage.argument("buffer", 2) {
+                Some(Value::Allocation(it)) => Value::Buffer(it.region),
+                Some(it) => it,
+                None => Value::Buffer(Region::Sbuf),
+            }),
             _ => {
                 let known = ["shape", "dtype", "ndim", "buffer"];
                 Err(super::builtins::no_attribute(

@@ -33,10 +33,22 @@ impl Evaluator<'_> {
         }
         let shape = shape_of(&required(shape), span)?;
         let dtype = self.device_dtype(&required(dtype), span)?;
-        let region = region_of(buffer, span)?;
+        let (region, allocation) = match buffer {
+            Some(Value::Allocation(it)) => (it.region, Some(it).filter(|_| !self.ignores_allocations)),
+            buffer => (region_of(buffer, span)?, None),
+        };
         let name = name_of(name);
         let request = match address {
-            None | Some(Value::None) => None,
+            None | Some(Value::None) => match allocation {
+                Some(it) => {
+                    let free = shape.iter().skip(1).map(|&it| u64::from(it)).product::<u64>();
+                    let bytes = free.saturating_mul(dtype.size().into());
+                    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                    let partitions = shape.first().copied().unwrap_or(1);
+                    Some(self.allocated(&it, partitions, bytes, span)?)
+                }
+                None => None,
+            },
             Some(it) => match int_list(&it, "address", span)?.as_slice() {
                 [partition, byte] => match (u32::try_from(*partition), u32::try_from(*byte)) {
                     (Ok(partition), Ok(byte)) => Some(Request { partition, byte }),
@@ -87,6 +99,7 @@ impl Evaluator<'_> {
         let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
         let region = match buffer {
             Some(Value::Buffer(it)) => it,
+            Some(Value::Allocation(it)) => it.region,
             _ => x.region,
         };
         let tensor = self.fresh_like(&x, dtype, region, span)?;
@@ -127,6 +140,7 @@ pub fn region_of(buffer: Option<Value>, span: Span) -> Result<Region> {
     match buffer {
         None | Some(Value::None) => Ok(Region::Sbuf),
         Some(Value::Buffer(it)) => Ok(it),
+        Some(Value::Allocation(it)) => Ok(it.region),
         Some(other) => {
             let message = format!(
                 "`buffer` is a memory region such as nl.sbuf, not {}",

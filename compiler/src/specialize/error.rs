@@ -170,6 +170,11 @@ pub enum Mistake {
     BadShape {
         message: String,
     },
+    /// A tile that its allocation gives no address.
+    Allocation {
+        message: String,
+        help: String,
+    },
     OutOfBounds {
         dim: usize,
         start: i64,
@@ -519,6 +524,9 @@ impl Mistake {
                 .at(span, "in this call")
                 .note("the Scalar engine of NeuronCore-v2 reads the bias from memory; immediates came with NeuronCore-v3")
                 .help("make a (P, 1) tile in SBUF, nisa.memset it, and pass that"),
+            Mistake::Allocation { message, help } => error("bad-allocation", message)
+                .at(span, "allocated here")
+                .help(help.clone()),
             Mistake::DtypeKeyword { dtype, dst } => error(
                 "dtype-keyword",
                 &format!("`dtype={dtype}` differs from the destination, which is {dst}"),

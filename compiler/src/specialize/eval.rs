@@ -206,7 +206,7 @@ impl Evaluator<'_> {
                         return self.subscript(tensor, &access::keys_of(&value, span)?, span);
                     }
                     Value::Int(it) => Pick::At(it),
-                    mask @ Value::Mask(_) if keys.len() == 1 => {
+                    mask @ (Value::Mask(_) | Value::Bool(_)) if keys.len() == 1 => {
                         return masked(&tensor_value(tensor.clone()), &mask, span);
                     }
                     value => match Key::of(&value, key.span)? {
@@ -569,7 +569,7 @@ pub fn first(array: &super::host_bridge::ArrayRef) -> f64 {
 
 /// `a tensor`, `an int`.
 pub fn with_article(kind: &str) -> String {
-    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']) && !kind.starts_with("un");
+    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']) && !kind.starts_with("uni");
     if kind == "None" {
         kind.to_string()
     } else {

@@ -27,6 +27,8 @@ struct Walk<'a> {
     span: Span,
     body: &'a [Stmt],
     run: Run,
+    /// Whether NKI traces the body once for all iterations.
+    is_traced: bool,
 }
 
 impl Evaluator<'_> {
@@ -186,7 +188,10 @@ impl Evaluator<'_> {
             target,
             span: iter.span,
             body,
-            run: self.dependences.begin(is_affine_range(iter).then_some(iter.span)),
+            run: self
+                .dependences
+                .begin(goes_over(iter, &["affine_range"]).then_some(iter.span)),
+            is_traced: goes_over(iter, &["affine_range", "sequential_range"]),
         };
         // Ranges are walked without making a list of their values; a list may grow while it is walked.
         let mut idx = 0;
@@ -233,7 +238,11 @@ impl Evaluator<'_> {
 
     fn iteration(&mut self, walk: &Walk<'_>, idx: usize, value: Value, frame: &Rc<Frame>) -> Result<Flow> {
         let Walk {
-            target, span, body, ..
+            target,
+            span,
+            body,
+            is_traced,
+            ..
         } = *walk;
         self.step(span)?;
         let name = match &target.kind {
@@ -247,6 +256,9 @@ impl Evaluator<'_> {
             }
         };
         let outer = self.enter_iteration(idx, span);
+        if let (true, Some(around)) = (is_traced, self.around.last_mut()) {
+            around.is_traced = true;
+        }
         if let Some(name) = name {
             self.loops.enter(name, idx);
         }
@@ -398,14 +410,14 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a loop goes over `nl.affine_range(…)`.
-fn is_affine_range(iter: &Expr) -> bool {
+/// Whether a loop goes over the range of a function of one of these names: `nl.affine_range(…)`.
+fn goes_over(iter: &Expr, names: &[&str]) -> bool {
     let ExprKind::Call { callee, .. } = &iter.kind else {
         return false;
     };
     match &callee.kind {
-        ExprKind::Name(name) => &**name == "affine_range",
-        ExprKind::Attr { attr, .. } => &*attr.name == "affine_range",
+        ExprKind::Name(name) => names.contains(&&**name),
+        ExprKind::Attr { attr, .. } => names.contains(&&*attr.name),
         _ => false,
     }
 }

@@ -34,7 +34,7 @@ pub fn position(index: i64, length: i64, what: &str, span: Span) -> Result<usize
 impl Evaluator<'_> {
     pub fn index(&mut self, value: &Value, index: &Value, span: Span) -> Result<Value> {
         match value {
-            Value::Tensor(_) | Value::Access(_) if matches!(index, Value::Mask(_)) => {
+            Value::Tensor(_) | Value::Access(_) if matches!(index, Value::Mask(_) | Value::Bool(_)) => {
                 masked(value, index, span)
             }
             Value::Tensor(tensor) => self.subscript(tensor, &access::keys_of(index, span)?, span),
@@ -166,15 +166,18 @@ fn element(index: &Value, length: usize, what: &str, span: Span) -> Result<usize
 
 /// `x[i_p, i_f][mask]`: the part of the view that a rectangular mask lets through.
 pub fn masked(value: &Value, index: &Value, span: Span) -> Result<Value> {
-    let Value::Mask(mask) = index else {
-        unreachable!("the caller has seen the mask");
+    let extent = match index {
+        Value::Mask(mask) => mask.extent(),
+        // A condition on loop variables alone is decided.
+        Value::Bool(true) => Extent::All,
+        _ => Extent::Nothing,
     };
-    let tensor = match (mask.extent(), value) {
+    let tensor = match (extent, value) {
         (Extent::All, value) => return Ok(value.clone()),
         (Extent::Rectangle(it), Value::Access(access)) => (access.within(&it)?, it),
         (Extent::Rectangle(it), Value::Tensor(tensor)) => ((**tensor).clone(), it),
         _ => {
-            let message = "a subscript takes a mask that is a rectangle".to_string();
+            let message = "a subscript takes a mask that lets a rectangle through".to_string();
             let help = "give the mask to the instruction: mask=…".to_string();
             return Err(Error::new(Mistake::View { message, help }, span));
         }

@@ -162,11 +162,16 @@ fn name_of(function: &Rc<Function>) -> Option<Rc<str>> {
 }
 
 fn is_mark(decorator: &Expr) -> bool {
+    decorator_name(decorator).is_some_and(|it| MARKS.contains(&it))
+}
+
+/// The last word of a decorator, without its arguments.
+fn decorator_name(decorator: &Expr) -> Option<&str> {
     match &decorator.kind {
-        ExprKind::Name(name) => MARKS.contains(&&**name),
-        ExprKind::Attr { attr, .. } => MARKS.contains(&&*attr.name),
-        ExprKind::Call { callee, .. } => is_mark(callee),
-        _ => false,
+        ExprKind::Name(name) => Some(name),
+        ExprKind::Attr { attr, .. } => Some(&attr.name),
+        ExprKind::Call { callee, .. } => decorator_name(callee),
+        _ => None,
     }
 }
 
@@ -181,6 +186,8 @@ pub fn specialize(
     let name = name_of(&function).unwrap_or_else(|| "kernel".into());
     let mut this = Evaluator::new(sources, request, &name);
     this.modules.push(ModuleEnv::new(file, ast.clone()));
+    let names = |it: &Expr| decorator_name(it) == Some("force_auto_alloc");
+    this.ignores_allocations = function.decorators.iter().any(names);
     let outcome = this
         .run(&function, request)
         .and_then(|inputs| this.known_params(&function, request).map(|()| inputs));

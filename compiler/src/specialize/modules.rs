@@ -215,19 +215,16 @@ impl Evaluator<'_> {
         }
         for name in names {
             let wanted = &name.path[0];
-            let from = if path.is_empty() {
-                None
-            } else {
-                Some(self.resolve(level, &path, frame.module, span)?)
-            };
-            let value = match from {
-                Some(Value::Unresolved(_)) | None => {
-                    // `from . import utils`, or a module inside a package that has no file of its own.
+            let value = match self.resolve(level, &path, frame.module, span)? {
+                // A package without a file of its own, or the one whose file this is.
+                from if matches!(&from, Value::Unresolved(_))
+                    || from.is_same(&Value::Module(Module::File(frame.module))) =>
+                {
                     let mut whole = path.clone();
                     whole.push(&wanted.name);
                     self.resolve(level, &whole, frame.module, span)?
                 }
-                Some(Value::Module(Module::File(id))) => match self.global(id, &wanted.name)? {
+                Value::Module(Module::File(id)) => match self.global(id, &wanted.name)? {
                     Some(value) => value,
                     None => {
                         let mut whole = path.clone();
@@ -248,7 +245,7 @@ impl Evaluator<'_> {
                         }
                     }
                 },
-                Some(from) => self.attribute(&from, &wanted.name, wanted.span)?,
+                from => self.attribute(&from, &wanted.name, wanted.span)?,
             };
             let bound = name.alias.as_ref().unwrap_or(wanted);
             self.assign_name(&bound.name, value, frame);

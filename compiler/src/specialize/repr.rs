@@ -151,6 +151,7 @@ fn plain(value: &Value) -> String {
         Value::Dtype(it) => it.nki_name().to_string(),
         Value::NewerDtype(it) => it.to_string(),
         Value::Buffer(it) => it.name().to_string(),
+        Value::Allocation(it) => it.region.name().to_string(),
         Value::Tensor(it) => {
             let shape: Vec<String> = it.shape().map(|it| it.to_string()).collect();
             let (region, dtype) = (it.region.name(), it.view.dtype.name());

@@ -7,7 +7,7 @@ use super::error::{Error, Mistake, Result, closest};
 use super::eval::{CallArgs, with_article};
 use super::library::nc_version;
 use super::operate::floor_mod;
-use super::value::{Partial, Region, Value};
+use super::value::{Partial, Value};
 use super::{Evaluator, host_bridge, itertools, language};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
 use std::rc::Rc;
@@ -64,10 +64,8 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         ("nisa", "core_barrier") => this.core_barrier(args),
         ("nisa", "register_alloc") => this.register_alloc(args),
         ("nisa", _) => Ok(Value::Int(0)),
-        // Where the user wanted a tile says nothing about its values: the placer chooses.
         ("ncc", "no_reorder") => Ok(Value::Member(&language::NO_REORDER)),
-        ("ncc", name) if name.starts_with("psum") => Ok(Value::Buffer(Region::Psum)),
-        ("ncc", _) => Ok(Value::Buffer(Region::Sbuf)),
+        ("ncc", path) => this.allocation(path, args),
         ("nki", _) => Ok(this.mark_only(&Value::library("nki", name), args)),
         ("nl.constants", "sizeinbytes") => {
             let [dtype] = args.bind(name, ["dtype"], 1)?;

@@ -5,6 +5,7 @@
 
 use super::access::Access;
 use super::affine::Affine;
+use super::allocation::Allocation;
 use super::blocks::Blocks;
 use super::class::{Class, Object};
 use super::compared;
@@ -57,6 +58,8 @@ pub enum Value {
     /// A dtype that newer NeuronCores have: it can be compared, but not used.
     NewerDtype(&'static str),
     Buffer(Region),
+    /// A region, and where tiles lie in it.
+    Allocation(Rc<Allocation>),
     Tensor(Rc<Tensor>),
     /// A view that reaches outside its tensor: legal only under a mask.
     Access(Rc<Access>),
@@ -292,7 +295,7 @@ impl Value {
             Value::Isa(_) => "instruction",
             Value::Member(it) => it.kind,
             Value::Dtype(_) | Value::NewerDtype(_) => "dtype",
-            Value::Buffer(_) => "memory region",
+            Value::Buffer(_) | Value::Allocation(_) => "memory region",
             Value::Tensor(_) | Value::Access(_) | Value::Blocks(_) => "tensor",
             Value::Index(_) => "index tensor",
             Value::Grid(_) => "mgrid",
@@ -420,6 +423,7 @@ impl Value {
             (Value::Class(a), Value::Class(b)) => Rc::ptr_eq(a, b),
             // Members of an enumeration are made anew for each use, and are one thing all the same.
             (Value::Object(a), Value::Object(b)) => Rc::ptr_eq(a, b) || (a.key().is_some() && a.equals(b)),
+            (Value::Allocation(a), Value::Allocation(b)) => Rc::ptr_eq(a, b),
             (Value::Blocks(a), Value::Blocks(b)) => a.is_same(b),
             (Value::Index(a), Value::Index(b)) => a == b,
             (Value::Mask(a), Value::Mask(b)) => a == b,

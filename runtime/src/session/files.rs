@@ -84,11 +84,12 @@ pub fn find_import(settings: &Settings, request: &ImportRequest<'_>) -> Option<L
     let relative: PathBuf = request.path.iter().collect();
     let candidates = starts.iter().flat_map(|start| {
         let module = start.join(&relative);
-        [
-            module.with_extension("py"),
-            module.with_extension("nk"),
-            module.join("__init__.py"),
-        ]
+        let package = module.join("__init__.py");
+        // `from . import name` means the package itself.
+        match request.path.is_empty() {
+            true => vec![package],
+            false => vec![module.with_extension("py"), module.with_extension("nk"), package],
+        }
     });
     candidates.into_iter().find_map(|path| {
         let name = path.to_str()?.to_string();
@@ -115,11 +116,13 @@ fn lies_below(path: &Path, root: &Path) -> bool {
     }
 }
 
-/// The directory above the topmost one of a package.
+/// The directory above the topmost one of a package. A folder without `__init__.py` in a package belongs to it too.
 fn package_root(dir: &Path) -> PathBuf {
+    let is_package = |it: &Path| it.join("__init__.py").is_file();
     let mut root = dir;
-    while root.join("__init__.py").is_file() {
-        let Some(parent) = root.parent() else { break };
+    while let Some(parent) = root.parent()
+        && (is_package(root) || is_package(parent))
+    {
         root = parent;
     }
     root.to_path_buf()

@@ -7,10 +7,11 @@ use super::{Failure, Job, Modelled, Session, arguments};
 use crate::emulate::random_order;
 use crate::tensor::{Tensor, Tolerance};
 use crate::trace::Trace;
-use crate::watch::{Lookout, Sanitized};
+use crate::watch::{Lookout, Sanitized, Trap};
 use crate::{Emulator, Machine, Rounding};
 use nk_compiler::Compiled;
 use nk_compiler::diagnostic::{Diagnostic, Report};
+use nk_compiler::directive::Flags;
 use nk_compiler::ir::{BufferId, InstId, Print, Program, Role};
 use nk_compiler::isa::Access;
 use nk_compiler::launch::Grid;
@@ -31,6 +32,7 @@ pub enum RunOrder {
 }
 
 /// How to run.
+#[derive(Clone)]
 pub struct RunOptions {
     pub order: RunOrder,
     pub emulator: Emulator,
@@ -42,6 +44,23 @@ pub struct RunOptions {
     pub out: Option<PathBuf>,
     pub expectations: Vec<Expectation>,
     pub tolerance: Tolerance,
+}
+
+impl RunOptions {
+    /// These options and what a directive asks for besides.
+    fn with(&self, flags: &Flags) -> RunOptions {
+        let mut options = self.clone();
+        options.lookout.sanitize |= flags.sanitize;
+        for trap in flags.traps.iter().filter_map(|it| Trap::from_name(it)) {
+            if !options.lookout.traps.contains(&trap) {
+                options.lookout.traps.push(trap);
+            }
+        }
+        if let (Rounding::Nearest, Some(seed)) = (&options.rounding, flags.stochastic_rounding) {
+            options.rounding = Rounding::Stochastic { seed };
+        }
+        options
+    }
 }
 
 impl Default for RunOptions {
@@ -110,6 +129,7 @@ impl Outcome {
 impl Session {
     /// Runs a job: the programs of its grid on the cores of a chip, or its ranks.
     pub fn run(&self, sources: &mut Sources, job: &Job, options: &RunOptions) -> Result<Outcome, Failure> {
+        let options = &options.with(&job.flags);
         let mut wall = Wall::default();
         let (tensors, warnings) = clocked(&mut wall.io, || arguments::load(&job.args))
             .map_err(|it| self.blame_arguments(job, it.report()))?;

@@ -122,7 +122,7 @@ impl SourceArgs {
         let mut jobs = session.jobs(self.path_and_kernel().1, &args, &[])?;
         for job in &mut jobs {
             job.grid = self.grid.clone().unwrap_or_else(|| std::mem::take(&mut job.grid));
-            job.cores = self.cores;
+            job.cores = self.cores.max(job.cores);
             job.ranks = self.ranks.or(job.ranks);
             job.instance = Instance::from_name(&self.target);
         }

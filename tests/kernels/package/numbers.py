@@ -1,0 +1,3 @@
+from package.parts import HALF
+
+DOUBLE = 1.0 / HALF
