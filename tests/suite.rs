@@ -781,6 +781,15 @@ fn the_command_answers_bad_input_with_its_exit_code() {
     std::fs::write(&bytes, noise).expect("the temporary folder is writable");
     let bytes = bytes.to_str().expect("temporary paths are UTF-8");
     let cases: &[(&[&str], i32)] = &[
+        (
+            &[
+                "run",
+                "tests/kernels/arguments.py::nested",
+                "--args-json",
+                "tests/data/arguments.json",
+            ],
+            0,
+        ),
         (&["check", "tests/errors/assertion.py"], 1),
         (&["check", "tests/errors/while_true.py"], 1),
         (&["check", "tests/errors/infinite_recursion.py"], 1),

@@ -149,6 +149,14 @@ fn json_text(value: &Value) -> Result<String, String> {
             let comma = if items.len() == 1 { "," } else { "" };
             Ok(format!("({}{comma})", items.join(", ")))
         }
-        Value::Object(_) => Err("a value is an object; write it as an expression in a string".to_string()),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(name, value)| Ok(format!("{name:?}: {}", json_text(value)?)));
+            Ok(format!(
+                "{{{}}}",
+                members.collect::<Result<Vec<_>, String>>()?.join(", ")
+            ))
+        }
     }
 }
