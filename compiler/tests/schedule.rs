@@ -185,3 +185,24 @@ fn instructions_stay_between_their_barriers() {
     let codes: Vec<&str> = errors.iter().map(|it| it.report().code).collect();
     assert!(codes.contains(&"schedule-wrong-segment"), "{codes:?}");
 }
+
+/// An instruction that passed one whose order the kernel has fixed.
+#[test]
+fn fixed_instructions_are_not_passed() {
+    let text = "kernel %k for trainium1\nout %o: f32[128, 4] @ hbm\nbuf %x: f32[128, 4] @ sbuf\nbuf %y: f32[128, 4] @ sbuf\nbody {\n  %x <- memset value=0.0 fixed\n  %y <- memset value=1.0\n  %o <- dma_copy %x\n}\n";
+    let mut sources = Sources::new();
+    let file = sources.add("text.nir", text);
+    let program = text::parse(&sources, file).expect("a correct text").program;
+    let placement = placed(&sources, &program);
+    let mut broken = schedule(&program, &placement);
+    let engine = program[InstId::new(0)].engine as usize;
+    let queue = &mut broken.queues[engine];
+    let [first, second] = [0, 1].map(|it| {
+        let is_it = |step: &Step| *step == Step::Inst(InstId::new(it));
+        queue.iter().position(is_it).expect("both stand in one queue")
+    });
+    queue.swap(first, second);
+    let errors = verify_schedule(&program, &placement, &broken);
+    let codes: Vec<&str> = errors.iter().map(|it| it.report().code).collect();
+    assert!(codes.contains(&"schedule-fixed"), "{codes:?}");
+}

@@ -218,6 +218,10 @@ impl Repl {
         if !errors.is_empty() {
             return Err(Failure::kernel(errors.iter().map(Report::report).collect()));
         }
+        if module.body.is_empty() {
+            // A comment.
+            return Ok(String::new());
+        }
         let typed = Typed {
             entry: Entry::Statements(Rc::new(module)),
             text: text.trim_end().to_string(),

@@ -92,6 +92,12 @@ fn limits_are_messages() {
     for (lines, limit, code, exit) in [
         ("pass", "source-bytes=10", "at most 10 are read", 2),
         ("pass", "instructions=1", "too-many-instructions", 1),
+        (
+            "def f(n): return n and f(n - 1)\n    f(50)",
+            "calls=10",
+            "recursion-too-deep",
+            1,
+        ),
         ("[i for i in range(100)]", "list-items=10", "at most 10", 1),
         (
             "scale = np.ones((8, 8))",
@@ -113,37 +119,45 @@ fn limits_are_messages() {
         let (status, text) = said(lines, &[]);
         assert_eq!(status, Some(0), "{lines}: {text}");
     }
-    for (lines, needle) in [
+    for (lines, bytes, needle) in [
         (
             "a = 'ab'\n    for i in range(60): a = a + a",
+            1_900_000_000u64,
             "more than 10000000 items",
         ),
         (
             "a = [1]\n    for i in range(60): a += a",
+            1_900_000_000u64,
             "more than 10000000 items",
         ),
-        ("a = ','.join(['a' * 1000000] * 1000)", "more than 10000000 items"),
+        (
+            "a = ','.join(['a' * 1000000] * 1000)",
+            1_900_000_000u64,
+            "more than 10000000 items",
+        ),
         (
             "a = ('a' * 100000).replace('a', 'b' * 100000)",
+            1_900_000_000u64,
             "more than 10000000 items",
         ),
         (
             "a, b = (1,), (1,)\n    for i in range(60): a, b = (a, a), (b, b)\n    c = a == b",
+            1_900_000_000,
             "too-many-steps",
         ),
         (
             "a = []\n    b = []\n    a.append(b)\n    b.append(a)\n    c = [a] == [b]",
+            1_900_000_000,
             "too-many-steps",
         ),
         (
             "a = [np.ones((1024, 1024)) for i in range(100)]",
+            300_000_000,
             "error[out-of-memory]",
         ),
     ] {
-        let (status, text) = said(
-            lines,
-            &["--limit", "memory-bytes=200000000", "--limit", "steps=5000000"],
-        );
+        let memory = format!("memory-bytes={bytes}");
+        let (status, text) = said(lines, &["--limit", &memory, "--limit", "steps=5000000"]);
         assert_eq!(status, Some(1), "{lines}: {text}");
         assert!(text.contains(needle), "{lines}: {text}");
     }

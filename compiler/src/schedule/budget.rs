@@ -77,6 +77,7 @@ mod tests {
         };
         let errors = check_semaphores(&program, &schedule, &small);
         let report = errors[0].report();
+        assert_eq!(report.code, "schedule-semaphores");
         assert_eq!(report.message, "the schedule needs 4 semaphores; a core has 3");
     }
 }

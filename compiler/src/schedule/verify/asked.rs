@@ -38,16 +38,20 @@ fn passed(program: &Program, schedule: &Schedule, errors: &mut Vec<Error>) {
         floors.push(if inst.asked.is_fixed { Some(id) } else { last });
     }
     for (steps, &(queue, _)) in schedule.queues.iter().zip(ENGINES) {
-        let mut passed: Option<InstId> = None;
+        // The last fixed instruction that something above comes after, and what that is.
+        let mut passed: Option<(InstId, InstId)> = None;
         for step in steps {
             let Step::Inst(id) = *step else { continue };
             match passed {
-                Some(fixed) if id < fixed => errors.push(Error::Passed {
-                    inst: Line::new(program, id),
+                Some((fixed, by)) if id <= fixed => errors.push(Error::Passed {
+                    inst: Line::new(program, if id == fixed { by } else { id }),
                     fixed: Line::new(program, fixed),
                     queue,
                 }),
-                _ => passed = passed.max(floors[id.index()]),
+                _ => {
+                    let floor = floors[id.index()].map(|it| (it, id));
+                    passed = passed.max(floor);
+                }
             }
         }
     }

@@ -31,6 +31,8 @@ pub fn wait(work: &Receiver<Exit>, limit: Duration) -> End {
         match held_bytes() {
             Some(held) if held > most => return End::TooLarge,
             Some(held) if held as f64 > ASKED_AT * most as f64 => interrupt::ask(Interrupt::Memory),
+            // What took so much is gone; the next kernel of a test or a search starts anew.
+            _ if interrupt::asked() == Some(Interrupt::Memory) => interrupt::clear(),
             _ => {}
         }
         let left = limit.saturating_sub(started.elapsed());
