@@ -20,17 +20,19 @@ pub enum End {
 /// Between two looks, code that fills memory as fast as it can takes less than the part of the limit that is kept back.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// The part of the limit at which the work is asked to stop.
-const ASKED_AT: f64 = 0.85;
+/// The part of the limit at which the work is asked to stop, and the part at which nobody waits for it any more: what is
+/// taken between two looks is within the limit, too.
+const ASKED_AT: f64 = 0.8;
+const ENDED_AT: f64 = 0.95;
 
 /// Waits until the work is done, but not longer than a limit.
 pub fn wait(work: &Receiver<Exit>, limit: Duration) -> End {
     let started = Instant::now();
     loop {
-        let most = limits().memory_bytes;
+        let most = limits().memory_bytes as f64;
         match held_bytes() {
-            Some(held) if held > most => return End::TooLarge,
-            Some(held) if held as f64 > ASKED_AT * most as f64 => interrupt::ask(Interrupt::Memory),
+            Some(held) if held > ENDED_AT * most => return End::TooLarge,
+            Some(held) if held > ASKED_AT * most => interrupt::ask(Interrupt::Memory),
             // What took so much is gone; the next kernel of a test or a search starts anew.
             _ if interrupt::asked() == Some(Interrupt::Memory) => interrupt::clear(),
             _ => {}
@@ -46,9 +48,9 @@ pub fn wait(work: &Receiver<Exit>, limit: Duration) -> End {
 }
 
 /// The memory that this process holds.
-fn held_bytes() -> Option<u64> {
+fn held_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024.0)
 }
