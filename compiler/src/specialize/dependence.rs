@@ -59,7 +59,7 @@ enum Writes {
     #[default]
     None,
     One(Write),
-    Many(Box<Vec<Write>>),
+    Many(Vec<Write>),
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl Writes {
         *self = match std::mem::take(self) {
             Writes::None => Writes::One(write),
             Writes::One(it) if it.view == write.view => Writes::One(write),
-            Writes::One(it) => Writes::Many(Box::new(vec![it, write])),
+            Writes::One(it) => Writes::Many(vec![it, write]),
             Writes::Many(mut all) => {
                 all.retain(|it| it.view != write.view);
                 if all.len() == MAX_WRITES {
