@@ -62,7 +62,11 @@ def by_name(x):
     return out
 
 
-in_order = by_name.with_schedule([(f"act{i}", [f"act{i - 1}", "load0"]) for i in range(1, 2)])
+pairs = []
+for i in range(1, 2):
+    pairs.append((f"act{i}", [f"act{i - 1}", "load0"]))
+
+in_order = by_name.with_schedule(pairs)
 
 
 def body(tiles, out, i):

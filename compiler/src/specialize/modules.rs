@@ -6,7 +6,7 @@
 use super::discard::discard;
 use super::error::{Error, Mistake, Result};
 use super::history::Removed;
-use super::scope::{Frame, Scope, statement_bindings};
+use super::scope::{Frame, Scope, statement_bindings, statement_changes};
 use super::value::{Module, ModuleId, Value};
 use super::{Evaluator, library};
 use crate::ast::{self, Ident, ImportName};
@@ -38,7 +38,7 @@ pub type Loader<'a> = dyn Fn(&ImportRequest<'_>) -> Option<Loaded> + 'a;
 pub struct ModuleEnv {
     pub file: FileId,
     pub ast: Rc<ast::Module>,
-    /// For each name, the statements that bind it, in order.
+    /// For each name, the statements that bind it or change what it holds, in order.
     binders: FxHashMap<Rc<str>, Vec<usize>>,
     globals: FxHashMap<Rc<str>, Global>,
 }
@@ -63,10 +63,22 @@ impl ModuleEnv {
     pub fn new(file: FileId, ast: Rc<ast::Module>) -> ModuleEnv {
         let mut binders: FxHashMap<Rc<str>, Vec<usize>> = FxHashMap::default();
         for (idx, stmt) in ast.body.iter().enumerate() {
-            statement_bindings(stmt, &mut |name| {
+            let mut binds = |name: &Rc<str>| {
                 let list = binders.entry(name.clone()).or_default();
                 if list.last() != Some(&idx) {
                     list.push(idx);
+                }
+            };
+            statement_bindings(stmt, &mut binds);
+        }
+        // What a file binds it may fill afterwards; what it imports is nobody's to change here.
+        for (idx, stmt) in ast.body.iter().enumerate() {
+            statement_changes(stmt, &mut |name| {
+                if let Some(list) = binders.get_mut(name)
+                    && let Err(at) = list.binary_search(&idx)
+                    && at > 0
+                {
+                    list.insert(at, idx);
                 }
             });
         }

@@ -323,3 +323,52 @@ fn collect_outer(body: &[Stmt], outer: &mut FxHashSet<Rc<str>>, globals: &mut Fx
 pub fn is_positional(kind: ParamKind) -> bool {
     matches!(kind, ParamKind::PositionalOnly | ParamKind::Normal)
 }
+
+/// Methods that change the list, dict or set they are called on.
+const CHANGES: &[&str] = &[
+    "add",
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "reverse",
+    "setdefault",
+    "sort",
+    "update",
+];
+
+/// Calls `change` with the name of every variable whose contents a statement of a module changes, unlike one that it binds.
+pub fn statement_changes(stmt: &Stmt, change: &mut dyn FnMut(&Rc<str>)) {
+    let mut named = |it: &Expr| {
+        if let ExprKind::Name(name) = &it.kind {
+            change(name);
+        }
+    };
+    match &stmt.kind {
+        StmtKind::Expr(value) => {
+            if let ExprKind::Call { callee, .. } = &value.kind
+                && let ExprKind::Attr { value, attr } = &callee.kind
+                && CHANGES.contains(&&*attr.name)
+            {
+                named(value);
+            }
+        }
+        StmtKind::Assign { targets, .. } => {
+            for target in targets {
+                if let ExprKind::Index { value, .. } = &target.kind {
+                    named(value);
+                }
+            }
+        }
+        StmtKind::If { body, orelse, .. }
+        | StmtKind::While { body, orelse, .. }
+        | StmtKind::For { body, orelse, .. } => {
+            let all = body.iter().chain(orelse);
+            all.for_each(|it| statement_changes(it, change));
+        }
+        StmtKind::With { body, .. } => body.iter().for_each(|it| statement_changes(it, change)),
+        _ => {}
+    }
+}
