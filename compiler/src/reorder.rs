@@ -53,7 +53,7 @@ impl fmt::Display for Reordered {
             ),
             None => write!(
                 f,
-                "program order kept at {before:.3} us; no other order was found that fits"
+                "program order kept at {before:.3} us; no other order was found"
             ),
         }
     }

@@ -19,6 +19,7 @@ fn case() -> Case {
             ("rhs", "bf16[4096,4096]:zeros"),
         ],
         spill: false,
+        reorder: false,
         source: "",
         note: "",
         figures: &[],

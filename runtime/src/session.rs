@@ -20,6 +20,7 @@ pub use arguments::json_args;
 pub use check::{Expectation, NamedCheck};
 pub use files::Settings;
 pub use modelled::Modelled;
+pub(crate) use reordering::faster;
 pub(crate) use replay::{Replay, input, tensor_text, tensors};
 pub(crate) use run::prints;
 pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
@@ -259,7 +260,12 @@ impl Session {
         let compiled = compile_ast(sources, self.file, module, &request)?;
         let n_programs: u64 = request.grid.iter().map(|&it| u64::from(it)).product();
         Ok(if self.settings.reorder {
-            reordering::faster(compiled, n_programs > 1, &self.settings)
+            faster(
+                compiled,
+                n_programs > 1,
+                self.settings.place_seed,
+                self.settings.target,
+            )
         } else {
             compiled
         })
@@ -316,7 +322,7 @@ impl Session {
             printed: String::new(),
         };
         Ok(if self.settings.reorder && is_free {
-            reordering::faster(compiled, false, &self.settings)
+            faster(compiled, false, self.settings.place_seed, self.settings.target)
         } else {
             compiled
         })

@@ -11,6 +11,7 @@ mod facts;
 mod link;
 mod meet;
 mod plan;
+mod plans;
 mod queue;
 
 pub use change::Change;
@@ -21,10 +22,12 @@ pub use collective::Fleet;
 pub(crate) use meet::{Timed, time_changed, time_together};
 
 use dma::{DmaEngines, InFlight};
+use facts::ViewFacts;
 use nk_compiler::ir::{Inst, InstId, Placement, Program, Schedule};
-use nk_compiler::isa::{Access, Arg, Basis, Cost, ENGINES, Engine, MEMORIES, N_ENGINES, Op};
+use nk_compiler::isa::{Access, Basis, ENGINES, Engine, MEMORIES, N_ENGINES, Op};
 use nk_compiler::target::Target;
-use queue::{Head, Queue, Signals, Touches, Work, World};
+use plans::Plans;
+use queue::{ALL, Head, Queue, QueueSet, Signals, Touches, Work, World};
 
 /// Counts the changes of the model that give a schedule other times.
 pub const MODEL_VERSION: u32 = 1;
@@ -47,6 +50,7 @@ struct Core<'a> {
     queues: Vec<Queue<'a>>,
     ports: Ports,
     dma: DmaEngines,
+    plans: Plans,
     record: Record,
     /// Collectives that were triggered and whose other ranks have not been looked for.
     arrived: Vec<Arrival>,
@@ -75,10 +79,11 @@ impl<'a> Core<'a> {
             queues,
             ports: Ports::default(),
             dma: DmaEngines::new(world.target),
+            plans: Plans::default(),
             record: Record::new(world.program.insts.len()),
             arrived: Vec::new(),
         };
-        advance(&mut core.queues, &mut core.signals, world);
+        advance(&mut core.queues, &mut core.signals, world, ALL);
         core
     }
 
@@ -101,34 +106,37 @@ impl<'a> Core<'a> {
         event_ps.or_else(|| barrier_ps(&self.queues))
     }
 
-    /// Lets one thing happen. Something must, by [`Core::next_ps`].
-    fn step(&mut self) {
+    /// Lets one thing happen; says whether something could, which [`Core::next_ps`] tells before.
+    fn step(&mut self) -> bool {
         let target = self.world.target;
         let next = self.next_start();
-        match next {
+        let moved = match next {
             Some((start_ps, engine, holder)) if self.dma.next_ps().is_none_or(|it| start_ps < it) => {
                 self.start(start_ps, engine, holder);
+                only(engine)
             }
             _ => {
                 let until_ps = next.map(|it| it.0);
                 if let Some(done) = self.dma.run(until_ps) {
                     let basis = self.world.program[done.inst].op.row().basis;
                     self.record.transfer(&done, basis);
-                    self.queues[done.queue as usize].complete(
-                        done.inst,
-                        done.end_ps,
-                        &mut self.signals,
-                        target,
-                    );
-                } else if next.is_none()
-                    && let Some(at_ps) = pass_barrier(&mut self.queues, target)
-                {
+                    let queue = &mut self.queues[done.queue as usize];
+                    queue.complete(done.inst, done.end_ps, &mut self.signals, target)
+                } else if next.is_none() {
+                    let Some(at_ps) = pass_barrier(&mut self.queues, target) else {
+                        return false;
+                    };
                     self.signals = Signals::default();
                     self.record.segment(at_ps);
+                    ALL
+                } else {
+                    // Descriptors were served, and the next instruction starts before the next transfer is complete.
+                    0
                 }
             }
-        }
-        advance(&mut self.queues, &mut self.signals, self.world);
+        };
+        advance(&mut self.queues, &mut self.signals, self.world, moved);
+        true
     }
 
     fn start(&mut self, start_ps: u64, engine: Engine, holder: Option<InstId>) {
@@ -163,9 +171,9 @@ impl<'a> Core<'a> {
             Work::Trigger { address_ps } => {
                 self.record.charge(address_ps, Basis::Guess);
                 let start_ps = start_ps + address_ps;
-                let plan = plan_of(head.inst, world);
+                let plan = self.plans.of(head.inst, world);
                 let ready_ps = start_ps + world.target.timing.dma_start_ps;
-                self.dma.issue(&plan, head.inst, engine, start_ps, ready_ps);
+                self.dma.issue(plan, head.inst, engine, start_ps, ready_ps);
             }
         }
     }
@@ -174,8 +182,9 @@ impl<'a> Core<'a> {
     fn complete(&mut self, arrival: Arrival, transfer: Transfer) {
         let Arrival { inst, queue, .. } = arrival;
         self.record.collective(transfer);
-        self.queues[queue as usize].complete(inst, transfer.end_ps, &mut self.signals, self.world.target);
-        advance(&mut self.queues, &mut self.signals, self.world);
+        let queue = &mut self.queues[queue as usize];
+        let moved = queue.complete(inst, transfer.end_ps, &mut self.signals, self.world.target);
+        advance(&mut self.queues, &mut self.signals, self.world, moved);
     }
 
     fn finish(self) -> Trace {
@@ -200,41 +209,19 @@ fn pass_barrier(queues: &mut [Queue], target: &Target) -> Option<u64> {
     Some(at_ps)
 }
 
-/// Lets every queue come to its next instruction, as far as the signals it waits for are known.
-fn advance(queues: &mut [Queue], signals: &mut Signals, world: World) {
-    // A queue may signal one that was looked at before it, so go round until none moves.
-    let mut has_moved = true;
-    while has_moved {
-        has_moved = false;
-        for queue in &mut *queues {
-            has_moved |= queue.advance(signals, world);
-        }
+/// Lets queues come to their next instruction, as far as the signals they wait for are known: those of the set, then those
+/// that they signal.
+fn advance(queues: &mut [Queue], signals: &mut Signals, world: World, mut due: QueueSet) {
+    while due != 0 {
+        let at = due.trailing_zeros() as usize;
+        due &= due - 1;
+        due |= queues[at].advance(signals, world);
     }
 }
 
-fn plan_of(id: InstId, world: World) -> plan::Plan {
-    let inst = &world.program[id];
-    let view = |idx: usize| match inst.args[idx] {
-        Arg::View(id) => id,
-        _ => unreachable!("the first two operands of a DMA row are required tiles"),
-    };
-    let (dst, src) = (view(0), view(1));
-    let element_bytes = u64::from(world.program[src].dtype.size());
-    let row_bytes = match world.change(id) {
-        Some(Change::LongRows) => Some(plan::LONG_ROW_BYTES),
-        Some(Change::PlainCopy) => None,
-        _ => (inst.op.row().cost == Cost::DmaTranspose).then_some(element_bytes),
-    };
-    if inst.op.row().cost == Cost::DmaCompute {
-        let sources = inst.views().skip(1).map(|(_, id)| world.views.get(id));
-        return plan::compute(world.views.get(dst), sources, world.target);
-    }
-    plan::plan(
-        world.views.get(dst),
-        world.views.get(src),
-        row_bytes,
-        world.target,
-    )
+/// A queue, as a set.
+fn only(engine: Engine) -> QueueSet {
+    1 << engine as usize
 }
 
 /// The ports that two engines share, held for the occupancy of an instruction.
@@ -356,9 +343,9 @@ impl Record {
     }
 
     fn count_bytes(&mut self, inst: &Inst, world: World) {
-        for (access, view) in world.program.accesses(inst) {
-            let bytes = view.count() * u64::from(view.dtype.size());
-            let traffic = &mut self.traffic[world.program.memory(view) as usize];
+        for (access, view) in world.program.touches(inst) {
+            let &ViewFacts { memory, bytes, .. } = world.views.get(view);
+            let traffic = &mut self.traffic[memory as usize];
             if access != Access::Write {
                 traffic.read += bytes;
             }

@@ -13,7 +13,7 @@ pub use table::{Case, Fetched, Figure, Quantity, Tier, cases};
 pub use text::{text, to_json};
 
 use crate::profile::Profile;
-use crate::session::{Failure, Job, Session, Settings, parse_values};
+use crate::session::{Failure, Job, Session, Settings, faster, parse_values};
 use nk_compiler::diagnostic::Diagnostic;
 use nk_compiler::ir::InstId;
 use nk_compiler::isa::{Memory, Op};
@@ -112,7 +112,12 @@ impl Case {
             loader: &loader,
             arrays: &|_, path| Err(format!("{path} is not compiled in")),
         };
-        Ok(compile(sources, file, &request)?)
+        let compiled = compile(sources, file, &request)?;
+        Ok(if self.reorder {
+            faster(compiled, false, None, MEASURED_ON)
+        } else {
+            compiled
+        })
     }
 }
 
@@ -120,10 +125,14 @@ fn embedded(name: &str) -> Option<&'static str> {
     FILES.iter().find(|it| it.0 == name).map(|it| it.1)
 }
 
+/// Where the texts lie below a copy of the repository that publishes them.
+const TEXTS: [&str; 3] = ["", "kernels", "NKIBench/kernels"];
+
 /// Models the published text of a case, if the folder has it.
 fn run_fetched(folder: &Path, fetched: &Fetched) -> Result<Option<FetchedRun>, Failure> {
-    let path = folder.join(fetched.path);
-    let Some(path) = path.to_str().filter(|_| path.is_file()) else {
+    let mut paths = TEXTS.iter().map(|it| folder.join(it).join(fetched.path));
+    let found = paths.find(|it| it.is_file());
+    let Some(path) = found.as_ref().and_then(|it| it.to_str()) else {
         return Ok(None);
     };
     let mut sources = Sources::new();

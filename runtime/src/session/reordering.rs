@@ -4,7 +4,6 @@
 //! windows are tried, since far ahead is best where SRAM is plenty and near where it is scarce. Never changes a value:
 //! the new order is proven to keep all that matters, and its schedule is verified like any other.
 
-use super::Settings;
 use crate::profile::trip_counts;
 use crate::time::time;
 use nk_compiler::check::Results;
@@ -19,8 +18,8 @@ const WINDOWS: [usize; 3] = [512, 96, 24];
 /// With more instructions than this one window has to do.
 const MANY: usize = 200_000;
 
-pub fn faster(compiled: Compiled, is_part: bool, settings: &Settings) -> Compiled {
-    let target = settings.target;
+/// `is_part`: the program leaves parts of its results to other programs of its launch.
+pub fn faster(compiled: Compiled, is_part: bool, place_seed: Option<u64>, target: &Target) -> Compiled {
     let program_ps = modelled_ps(&compiled, target);
     let mut other_ps = None;
     let mut best: Option<Compiled> = None;
@@ -34,9 +33,7 @@ pub fn faster(compiled: Compiled, is_part: bool, settings: &Settings) -> Compile
         if program.insts == compiled.program.insts {
             continue;
         }
-        let placement = settings
-            .place_seed
-            .and_then(|seed| place_seeded(&program, target, seed).ok());
+        let placement = place_seed.and_then(|seed| place_seeded(&program, target, seed).ok());
         let results = if is_part {
             Results::Part {
                 shared: &compiled.shared,

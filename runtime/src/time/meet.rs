@@ -2,7 +2,8 @@
 //!
 //! Takes scheduled programs, one for each rank, gives a trace each. Cores are run by the clock, so that a core is never
 //! ahead of a collective that it waits for: the earliest event of all cores comes first. Each core's DMA may use its half
-//! of the chip's HBM bandwidth, so two cores together never exceed the chip's. Never looks into a core's queues.
+//! of the chip's HBM bandwidth, whatever the other one does (`timing.md` §4.3: HBM is two stacks, 410 GB/s for each core), so two
+//! cores together never exceed the chip's. Never looks into a core's queues.
 
 use super::change::Changes;
 use super::collective::{Exchanged, Fleet};
@@ -75,6 +76,9 @@ pub fn time_changed(
 
 impl Cores<'_> {
     fn run(&mut self) {
+        if self.cores.len() == 1 {
+            return self.run_alone();
+        }
         let mut next: Vec<Option<u64>> = self.cores.iter().map(Core::next_ps).collect();
         loop {
             let times = next.iter().enumerate().filter_map(|(at, it)| Some(((*it)?, at)));
@@ -95,6 +99,15 @@ impl Cores<'_> {
                 next = self.cores.iter().map(Core::next_ps).collect();
             } else {
                 next[at] = self.cores[at].next_ps();
+            }
+        }
+    }
+
+    /// One core needs no look at what comes next on others.
+    fn run_alone(&mut self) {
+        while self.cores[0].step() || self.release() {
+            while let Some(arrival) = self.cores[0].arrived.pop() {
+                self.arrive(0, arrival);
             }
         }
     }

@@ -13,6 +13,12 @@ use nk_compiler::isa::{ActTable, Arg, Basis, Engine, Memory, N_ENGINES, Unit};
 use nk_compiler::target::Target;
 use std::collections::VecDeque;
 
+/// Queues: bit `e` is set for that of engine `e`.
+pub type QueueSet = u32;
+
+/// Every queue.
+pub const ALL: QueueSet = (1 << N_ENGINES) - 1;
+
 /// What the queues read and nobody changes.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
@@ -153,9 +159,9 @@ impl<'a> Queue<'a> {
         self.head.is_none() && self.cursor == self.steps.len()
     }
 
-    /// Goes on to the next instruction, if there is one and all it waits for is known. Says whether it moved.
-    pub fn advance(&mut self, signals: &mut Signals, world: World) -> bool {
-        let before = self.cursor;
+    /// Goes on to the next instruction, if there is one and all it waits for is known. Gives the queues that it signals.
+    pub fn advance(&mut self, signals: &mut Signals, world: World) -> QueueSet {
+        let mut signalled = 0;
         while self.head.is_none() {
             match self.steps.get(self.cursor) {
                 None => break,
@@ -180,14 +186,14 @@ impl<'a> Queue<'a> {
                         None => (self.n_retired + self.transfers.len(), self.done),
                     };
                     self.pending.push_back((n_needed, to, above));
-                    self.send_pending(signals);
+                    signalled |= self.send_pending(signals);
                 }
                 Some(&Step::Inst(inst)) => self.head = Some(self.decode(inst, world)),
                 Some(Step::Barrier | Step::Loop(_) | Step::End) => break,
             }
             self.cursor += 1;
         }
-        self.cursor > before
+        signalled
     }
 
     /// When everything above the barrier at which this queue stands is complete, if it stands at one.
@@ -368,8 +374,14 @@ impl<'a> Queue<'a> {
         (free_ps, end_ps)
     }
 
-    /// Notes that one of this queue's transfers is complete.
-    pub fn complete(&mut self, inst: InstId, end_ps: u64, signals: &mut Signals, target: &Target) {
+    /// Notes that one of this queue's transfers is complete. Gives the queues that it signals.
+    pub fn complete(
+        &mut self,
+        inst: InstId,
+        end_ps: u64,
+        signals: &mut Signals,
+        target: &Target,
+    ) -> QueueSet {
         let transfer = self
             .transfers
             .iter_mut()
@@ -389,16 +401,19 @@ impl<'a> Queue<'a> {
                 },
             );
         }
-        self.send_pending(signals);
+        self.send_pending(signals)
     }
 
-    fn send_pending(&mut self, signals: &mut Signals) {
+    fn send_pending(&mut self, signals: &mut Signals) -> QueueSet {
+        let mut signalled = 0;
         while let Some(&(n_needed, to, above)) = self.pending.front()
             && n_needed <= self.n_retired
         {
             self.pending.pop_front();
             signals.send(self.engine, to, later(above, self.retired));
+            signalled |= 1 << to as usize;
         }
+        signalled
     }
 }
 

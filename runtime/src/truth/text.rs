@@ -1,5 +1,6 @@
 //! The comparison as a table for people and as one object for programs.
 
+use super::table::ABSENT;
 use super::{Figure, LeftOut, Measured, Quantity, Summary, Tier, summarise};
 use nk_compiler::isa::ENGINES;
 use serde_json::{Value, json};
@@ -116,6 +117,11 @@ pub fn text(measured: &[Measured], left_out: &[LeftOut]) -> String {
             line!(out, "       note: {}", it.case.note);
         }
     }
+    line!(out, "\nrows without a kernel");
+    for (id, what, why) in ABSENT {
+        line!(out, "{id:<6} {what}\n       note: {why}");
+    }
+    fetched_table(&mut out, measured);
     summary_lines(&mut out, &summarise(measured));
     line!(out, "\nfits, each left out of its own fit");
     for it in left_out {
@@ -146,6 +152,57 @@ fn fetched_lines(out: &mut String, measured: &Measured) {
         run.hardware_flops,
         fetched.reason
     );
+}
+
+/// The published texts beside what was measured of them, where both are known.
+fn fetched_table(out: &mut String, measured: &[Measured]) {
+    let runs: Vec<_> = measured
+        .iter()
+        .filter_map(|it| Some((it.case, it.fetched.as_ref()?)))
+        .collect();
+    if runs.is_empty() {
+        return;
+    }
+    line!(
+        out,
+        "\nkernels as published, modelled / measured; not scored, since their compiler changed them first"
+    );
+    line!(
+        out,
+        "{:<5} {:>19} {:>8}   {:>25} {:>8}   {:>25} {:>8}   {:>8}",
+        "row",
+        "latency us",
+        "",
+        "hbm MB read",
+        "",
+        "hbm MB written",
+        "",
+        "operations"
+    );
+    for (case, run) in runs {
+        let theirs = |quantity| {
+            let known = case.figures.iter().find(|it| it.quantity == quantity);
+            known.map(|it| it.theirs)
+        };
+        let beside = |ours: f64, theirs: Option<f64>, unit: f64, width: usize| match theirs {
+            Some(theirs) => format!(
+                "{:>width$} {:>+6.1} %",
+                format!("{:.1} / {:.1}", ours / unit, theirs / unit),
+                100.0 * (ours / theirs - 1.0)
+            ),
+            None => format!("{:>width$} {:>8}", format!("{:.1} / -", ours / unit), ""),
+        };
+        let operations = theirs(Quantity::Flops).map(|it| 100.0 * (run.hardware_flops as f64 / it - 1.0));
+        line!(
+            out,
+            "{:<5} {}   {}   {}   {:>8}",
+            case.id,
+            beside(run.latency_us, theirs(Quantity::Latency), 1.0, 19),
+            beside(run.hbm_read as f64, theirs(Quantity::HbmRead), 1e6, 25),
+            beside(run.hbm_write as f64, theirs(Quantity::HbmWrite), 1e6, 25),
+            operations.map_or(String::new(), |it| format!("{it:+.1} %"))
+        );
+    }
 }
 
 fn summary_lines(out: &mut String, summaries: &[Summary]) {

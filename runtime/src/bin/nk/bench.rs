@@ -2,6 +2,7 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
+use crate::options::usage;
 use nk_compiler::source::Sources;
 use nk_runtime::session::Failure;
 use nk_runtime::truth;
@@ -27,6 +28,16 @@ pub fn bench(args: &BenchArgs, console: Console) -> Exit {
     let What::Truth { fetched } = &args.what;
     let shown = || -> Result<String, Failure> {
         let measured = truth::measure_all(fetched.as_deref())?;
+        if let Some(folder) = fetched
+            .as_ref()
+            .filter(|_| measured.iter().all(|it| it.fetched.is_none()))
+        {
+            let message = format!(
+                "{} holds none of the kernels; they are NKIBench/kernels of github.com/zhang677/AccelOpt",
+                folder.display()
+            );
+            return Err(usage("file-unreadable", message));
+        }
         let left_out = truth::leave_one_out()?;
         Ok(match console.format {
             Format::Text => truth::text(&measured, &left_out),
