@@ -47,8 +47,8 @@
 //! let snapshot = "\
 //! kernel %double for trainium1
 //!
-//! in %x: f32[128, 64] @ hbm[0x0]
-//! out %out: f32[128, 64] @ hbm[0x8000]
+//! in %x: f32[128, 64] @ hbm[0x0:0x8000]
+//! out %out: f32[128, 64] @ hbm[0x8000:0x10000]
 //! buf %tile: f32[128, 64] @ sbuf[0:128, 0x0:0x100]
 //!
 //! body {

@@ -84,7 +84,7 @@ pub struct Transfers {
 }
 
 /// Bytes of a row at which a class of the histogram ends.
-pub(crate) const ROW_LIMITS: [u64; 7] = [64, 256, 512, 1024, 2048, 4096, 32_768];
+pub const ROW_LIMITS: [u64; 7] = [64, 256, 512, 1024, 2048, 4096, 32_768];
 
 /// Time of a source line.
 #[derive(Clone, Debug, PartialEq)]
