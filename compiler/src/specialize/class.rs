@@ -8,6 +8,7 @@ use super::builtins::no_attribute;
 use super::dict::Key;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::operate::overflow;
 use super::scope::{Frame, Scope};
 use super::value::Value;
 use crate::ast::{self, ArgKind, ExprKind, StmtKind};
@@ -260,7 +261,7 @@ impl Evaluator<'_> {
             }));
         }
         if matches!(kind, Kind::Enum | Kind::IntEnum) {
-            number_members(&mut members);
+            number_members(&mut members, class.name.span)?;
         }
         let class = Rc::new(Class {
             name: class.name.name.clone(),
@@ -660,14 +661,15 @@ impl Evaluator<'_> {
 }
 
 /// `enum.auto()`: one more than the member before.
-fn number_members(members: &mut [Member]) {
-    let mut last = 0;
+fn number_members(members: &mut [Member], span: Span) -> Result<()> {
+    let mut last = 0i64;
     for member in members.iter_mut().filter(|it| it.binding == Binding::Value) {
         if matches!(&member.value, Value::Library(it) if &*it.name == "auto") {
-            member.value = Value::Int(last + 1);
+            member.value = Value::Int(last.checked_add(1).ok_or_else(|| overflow("+", span))?);
         }
         last = member.value.as_int().unwrap_or(last);
     }
+    Ok(())
 }
 
 /// Marks the default of a field as a function that makes it.

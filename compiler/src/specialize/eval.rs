@@ -543,7 +543,12 @@ impl Evaluator<'_> {
                 }
             }
             Value::Index(it) if it.rank() == 1 => {
-                let at = |idx: u32| Value::Int(it.start + it.steps()[0] * i64::from(idx));
+                let at = |idx: u32| {
+                    Value::Int(
+                        it.start
+                            .saturating_add(it.steps()[0].saturating_mul(i64::from(idx))),
+                    )
+                };
                 (0..it.sizes()[0]).map(at).collect()
             }
             Value::Str(it) => it.chars().map(|it| Value::str(it.to_string())).collect(),

@@ -10,6 +10,7 @@ use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
 use super::index::tensor_value;
+use super::operate::overflow;
 use super::reduce::REDUCTIONS;
 use super::tensor::{Creation, axis, int};
 use super::value::{Member, Region, Tensor, Value};
@@ -124,11 +125,8 @@ impl Evaluator<'_> {
                 let [start, size] = args.bind("nl.ds", ["start", "size"], 2)?;
                 let start = int(&required(start), "the start", span)?;
                 let size = int(&required(size), "the size", span)?;
-                Ok(Value::slice(
-                    Value::Int(start),
-                    Value::Int(start + size),
-                    Value::None,
-                ))
+                let stop = start.checked_add(size).ok_or_else(|| overflow("+", span))?;
+                Ok(Value::slice(Value::Int(start), Value::Int(stop), Value::None))
             }
             "program_id" => {
                 let [axis] = args.bind("nl.program_id", ["axis"], 0)?;

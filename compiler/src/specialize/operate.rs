@@ -215,7 +215,7 @@ fn operands(op: &'static str, left: &Value, right: &Value) -> Mistake {
     }
 }
 
-fn overflow(op: &'static str, span: Span) -> Box<Error> {
+pub fn overflow(op: &'static str, span: Span) -> Box<Error> {
     Error::new(Mistake::IntegerOverflow { op }, span)
 }
 
@@ -381,8 +381,8 @@ fn contains(container: &Value, item: &Value, span: Span) -> Result<bool> {
             Ok(dict.borrow().get(&key).is_some())
         }
         (Value::Range(range), _) => Ok(item.as_int().is_some_and(|it| {
-            let offset = it - range.start;
-            offset % range.step == 0 && (0..range.len()).contains(&(offset / range.step))
+            let (offset, step) = (i128::from(it) - i128::from(range.start), i128::from(range.step));
+            offset % step == 0 && (0..i128::from(range.len())).contains(&(offset / step))
         })),
         (Value::Class(class), Value::Object(object)) => Ok(Rc::ptr_eq(class, &object.class)),
         _ => match container.items() {

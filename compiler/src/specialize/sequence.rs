@@ -4,7 +4,7 @@ use super::Evaluator;
 use super::builtins::set_of;
 use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
-use super::operate::order;
+use super::operate::{order, overflow};
 use super::value::Value;
 use crate::source::Span;
 
@@ -53,6 +53,9 @@ pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) ->
                 "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
                 "enumerate" => {
                     let start = start.and_then(|it| it.as_int()).unwrap_or(0);
+                    if start.checked_add(items.len() as i64).is_none() {
+                        return Err(overflow("+", span));
+                    }
                     let pair = |(idx, it)| Value::tuple(vec![Value::Int(start + idx as i64), it]);
                     items = items.into_iter().enumerate().map(pair).collect();
                 }

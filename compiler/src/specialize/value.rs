@@ -159,21 +159,24 @@ pub struct Range {
 }
 
 impl Range {
+    /// Its numbers; no kernel runs through more than an `i64` counts.
     pub fn len(&self) -> i64 {
-        let span = if self.step > 0 {
-            self.stop - self.start
-        } else {
-            self.start - self.stop
-        };
+        let (start, stop, step) = (
+            i128::from(self.start),
+            i128::from(self.stop),
+            i128::from(self.step),
+        );
+        let span = if step > 0 { stop - start } else { start - stop };
         if span <= 0 {
             0
         } else {
-            (span - 1) / self.step.abs() + 1
+            i64::try_from((span - 1) / step.abs() + 1).unwrap_or(i64::MAX)
         }
     }
 
+    /// The number at a place below its length. Places of very long ranges are beyond 64 bits as offsets, not as numbers.
     pub fn get(&self, idx: i64) -> i64 {
-        self.start + idx * self.step
+        self.start.wrapping_add(idx.wrapping_mul(self.step))
     }
 }
 
