@@ -247,17 +247,12 @@ impl Profile {
         self.peak_flops() / (self.target.timing.hbm_core_bytes_per_us as f64 * 1e6)
     }
 
-    /// The engine, or `dma`, that is busy longest, and its share of the time.
+    /// The engine, `dma` or `collectives`, that is busy longest, and its share of the time.
     pub fn bottleneck(&self) -> (&'static str, f64) {
         let engines = ENGINES
             .iter()
             .map(|(engine, name)| (*name, self.totals.busy_ps[*engine as usize]));
-        let collectives = self
-            .trace
-            .collectives
-            .iter()
-            .map(|it| it.end_ps - it.first_ps)
-            .sum();
+        let (collectives, _) = cores::communication(&self.trace);
         let all = engines.chain([("dma", self.totals.dma_busy_ps), ("collectives", collectives)]);
         let (name, busy) = all.max_by_key(|it| it.1).unwrap_or(("dma", 0));
         (name, share(busy as f64, self.totals.total_ps as f64))

@@ -171,7 +171,9 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         "modelled",
         &format!("{total} us, and {overhead} us of program overhead on a device"),
     );
-    let percent = |part: u64| 100.0 * part as f64 / modelled.total_ps.max(1) as f64;
+    // What several cores do is a sum, so its share is that of the time of all of them.
+    let n_cores = modelled.core_ps.len().max(1);
+    let percent = |part: u64| 100.0 * part as f64 / (modelled.total_ps.max(1) as f64 * n_cores as f64);
     let mut busy: Vec<String> = Vec::new();
     for (engine, name) in ENGINES {
         let busy_ps = modelled.busy_ps[*engine as usize];
@@ -188,7 +190,12 @@ fn modelled_text(out: &mut String, modelled: &Modelled, target: &Target) {
         micros(modelled.dma_busy_ps),
         percent(modelled.dma_busy_ps)
     ));
-    line(out, "busy", &busy.join(", "));
+    let of_cores = if n_cores > 1 {
+        format!(" of {n_cores} cores")
+    } else {
+        String::new()
+    };
+    line(out, "busy", &format!("{}{of_cores}", busy.join(", ")));
     let guessed = 100.0 * modelled.guessed_share();
     line(
         out,

@@ -43,8 +43,9 @@ impl Summary {
         }
     }
 
-    fn busy_of(&self, name: &str) -> f64 {
-        self.busy.iter().find(|it| it.0 == name).map_or(0.0, |it| it.1)
+    /// Nothing for collectives, which are not busy but under way.
+    fn busy_of(&self, name: &str) -> Option<f64> {
+        self.busy.iter().find(|it| it.0 == name).map(|it| it.1)
     }
 }
 
@@ -54,9 +55,10 @@ pub(crate) fn line(summary: &Summary) -> String {
         .mfu
         .map_or(String::new(), |it| format!(", MFU {:.1} %", 100.0 * it));
     let (time, bound) = (micros(summary.time_ps), summary.bottleneck);
-    let busy = 100.0 * summary.busy_of(bound);
+    let share = summary.busy_of(bound);
+    let busy = share.map_or(String::new(), |it| format!(" ({:.0} %)", 100.0 * it));
     format!(
-        "{}: {time} us, sbuf peak {} bytes, psum peak {}{mfu}, bound by {bound} ({busy:.0} %)\n",
+        "{}: {time} us, sbuf peak {} bytes, psum peak {}{mfu}, bound by {bound}{busy}\n",
         summary.kernel, summary.sbuf_peak_bytes, summary.psum_peak_bytes
     )
 }

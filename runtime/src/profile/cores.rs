@@ -226,7 +226,7 @@ impl Cores {
 }
 
 /// Time in which collectives are under way, and the part of it in which neither engines nor transfers work.
-fn communication(trace: &Trace) -> (u64, u64) {
+pub fn communication(trace: &Trace) -> (u64, u64) {
     let waits = union(
         trace
             .collectives
