@@ -216,6 +216,35 @@ fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
     build(tensor, &keys, shared.sizes(), span)
 }
 
+/// A subscript of ints and slices that reaches beyond the tensor: a classic kernel may give it to a call whose mask keeps
+/// it inside. `None` when a slice begins outside or has no elements, which no mask mends.
+pub fn beyond(tensor: &Tensor, picks: &[Pick], span: Span) -> Option<Value> {
+    let keys: Vec<Key> = picks.iter().map(|it| Key::Pick(*it)).collect();
+    let keys = expanded(tensor, &keys, span).ok()?;
+    let is_slice = |it: &Key| matches!(it, Key::Pick(Pick::Slice(..)));
+    let rank = keys.iter().filter(|it| is_slice(it)).count();
+    let (mut forms, mut sizes) = (Vec::new(), Vec::new());
+    for (key, whole) in keys.into_iter().zip(tensor.view.dims()) {
+        let Key::Pick(Pick::Slice(start, stop, step)) = key else {
+            forms.push(key);
+            continue;
+        };
+        let (start, step) = (start.unwrap_or(0), step.unwrap_or(1));
+        let stop = stop.unwrap_or(whole.count.into());
+        if !(0..i64::from(whole.count)).contains(&start) || stop <= start || step < 1 {
+            return None;
+        }
+        let count = u32::try_from((stop - start - 1) / step + 1).ok()?;
+        let form = (0..rank).fold(Affine::constant(start), |form, at| match at == sizes.len() {
+            true => form.with_dim(count, step),
+            false => form.with_dim(1, 0),
+        });
+        forms.push(Key::Index(Rc::new(form)));
+        sizes.push(count);
+    }
+    build(tensor, &forms, &sizes, span).ok()
+}
+
 /// `tile[:, None, :]`: the subscript without the new dimensions, then the dimensions.
 fn with_new_dims(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
     let others: Vec<Key> = keys

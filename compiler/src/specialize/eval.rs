@@ -224,7 +224,14 @@ impl Evaluator<'_> {
                 },
             };
         }
-        subscript(tensor, &picks[..keys.len()], span).map(tensor_value)
+        let picks = &picks[..keys.len()];
+        match subscript(tensor, picks, span) {
+            Ok(view) => Ok(tensor_value(view)),
+            Err(error) if self.is_classic && matches!(error.mistake, Mistake::OutOfBounds { .. }) => {
+                access::beyond(tensor, picks, span).ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Finds a name: the frames, the module, the builtins.
