@@ -1,7 +1,8 @@
 //! Accesses of different programs to one byte of shared HBM that nothing orders, one of them a write.
 //!
 //! Takes the accesses of every program, static ones from its instructions and dynamic ones from its run, gives races
-//! with both places. Programs of a launch are unordered, even on one core; only a `core_barrier` orders what they do to the
+//! with both places. Programs that do not ask which one they are write the same values, which is a warning when no tensor
+//! is both read and written. Programs of a launch are unordered, even on one core; only a `core_barrier` orders what they do to the
 //! tensor it names. Disjoint tiles never meet: accesses are compared byte by byte.
 
 use super::Key;
@@ -20,6 +21,8 @@ pub struct Races {
     ids: FxHashMap<Key, usize>,
     names: Vec<String>,
     programs: Vec<Accesses>,
+    /// Whether some program draws random numbers: then even equal programs write different values.
+    draws: bool,
 }
 
 /// What one program does to shared tensors.
@@ -80,6 +83,8 @@ impl Races {
             .zip(&program.buffers)
             .map(|(key, buffer)| Some(self.tensor(key.as_ref()?, &buffer.name.to_string())))
             .collect();
+        let is_draw = |it: &Inst| matches!(it.op, Op::Rng | Op::Dropout);
+        self.draws |= program.insts.iter().any(is_draw);
         let mut phases = vec![0u32; tensors.len()];
         let mut known: FxHashSet<(ViewId, u32, bool)> = FxHashSet::default();
         let mut sites = Vec::new();
@@ -148,11 +153,16 @@ impl Races {
         id
     }
 
-    /// Everything that is wrong, each pair of places once.
-    pub fn reports(&self) -> Vec<Diagnostic> {
+    /// Everything that is wrong or strange, each pair of places once. `is_one` says that all programs are one: they do not ask
+    /// which of the launch they are.
+    pub fn reports(&self, is_one: bool) -> Vec<Diagnostic> {
         let races = self.races();
         if !races.is_empty() {
-            return races.iter().map(Report::report).collect();
+            let report: fn(&Race, usize) -> Diagnostic = match is_one && self.writes_agree() {
+                true => Race::repeated,
+                false => |it, _| it.report(),
+            };
+            return races.iter().map(|it| report(it, self.programs.len())).collect();
         }
         // A read of what another program writes at the same time is a race; of what nobody writes it is a mistake of its own.
         let mut reports: Vec<Diagnostic> = Vec::new();
@@ -166,6 +176,18 @@ impl Races {
             }
         }
         reports
+    }
+
+    /// Whether equal programs give every byte the same value, in whatever order they run.
+    fn writes_agree(&self) -> bool {
+        let tensors = |writes: bool| -> FxHashSet<usize> {
+            let sites = self.programs.iter().flat_map(|it| &it.sites);
+            sites
+                .filter(|it| it.writes == writes)
+                .map(|it| it.tensor)
+                .collect()
+        };
+        !self.draws && tensors(true).is_disjoint(&tensors(false))
     }
 
     fn races(&self) -> Vec<Race> {
@@ -317,6 +339,23 @@ fn coordinates(at: &[u32]) -> String {
             let numbers: Vec<String> = at.iter().map(u32::to_string).collect();
             format!("({})", numbers.join(", "))
         }
+    }
+}
+
+impl Race {
+    /// The warning for programs that write the same values.
+    fn repeated(&self, n_programs: usize) -> Diagnostic {
+        let message = format!(
+            "all {n_programs} programs of the launch write the same to `{}`",
+            self.tensor
+        );
+        let mut diagnostic = Diagnostic::warning("same-programs", message);
+        if let Some(span) = self.second.span {
+            diagnostic = diagnostic.at(span, "each of them writes here");
+        }
+        diagnostic
+            .note("the kernel does not ask nl.program_id, so every program does all of the work")
+            .help("divide the work by nl.program_id, or launch the kernel without a grid")
     }
 }
 

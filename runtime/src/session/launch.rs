@@ -197,10 +197,14 @@ impl Session {
                 }
             }
         }
-        let errors = races.reports();
+        // Stochastic rounding draws in every program.
+        let is_one = !first.reads_place && options.rounding == crate::Rounding::Nearest;
+        let (errors, repeated): (Vec<Diagnostic>, Vec<Diagnostic>) =
+            races.reports(is_one).into_iter().partition(Diagnostic::is_error);
         if !errors.is_empty() {
             return Err(failed(errors, warnings, printed));
         }
+        warnings.extend(repeated);
         let reports = unwritten
             .iter()
             .map(|it| not_written(&first.program, it).report());
