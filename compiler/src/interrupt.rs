@@ -5,7 +5,7 @@
 //! error like any other, so a session goes on. Never stops anything by itself.
 
 use crate::diagnostic::Diagnostic;
-use crate::limits::limits;
+use crate::limits::memory_bytes;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Why something is to stop.
@@ -55,7 +55,7 @@ impl Interrupt {
             Interrupt::User => Diagnostic::error("interrupted", "stopped by Ctrl-C")
                 .note("nothing of what was running is kept"),
             Interrupt::Memory => {
-                let limit = limits().memory_bytes;
+                let limit = memory_bytes();
                 Diagnostic::error(
                     "out-of-memory",
                     format!("this takes more than {limit} bytes of this machine's memory"),

@@ -4,6 +4,7 @@
 //! anything is compiled. Depths of nesting are fixed, since the stack of the process is.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bounds on compile-time evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub struct Limits {
     pub array_elements: u64,
     /// Items of a list, and bytes of a string.
     pub list_items: u64,
-    /// Bytes of memory that the process holds. Who starts it watches over this one and asks it to stop.
+    /// Bytes of memory that the process holds beside the tensors of the kernel that it runs, see [`memory_bytes`]. Who starts
+    /// it watches over this one and asks it to stop.
     pub memory_bytes: u64,
 }
 
@@ -83,4 +85,20 @@ pub fn set(limits: Limits) {
 /// The bounds of the process.
 pub fn limits() -> &'static Limits {
     LIMITS.get_or_init(|| DEFAULT)
+}
+
+/// What the largest kernel that runs may hold for its tensors.
+static TENSOR_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Device memory of so many bytes is about to be emulated. A result is held as the device's, as an array, as the file it is
+/// written to and as the reference's, so a kernel may hold four times as much.
+pub fn emulates(device_bytes: u64) {
+    TENSOR_BYTES.fetch_max(device_bytes.saturating_mul(4), Ordering::Relaxed);
+}
+
+/// Bytes that the process may hold: the bound, and the tensors of the kernel that it runs.
+pub fn memory_bytes() -> u64 {
+    limits()
+        .memory_bytes
+        .saturating_add(TENSOR_BYTES.load(Ordering::Relaxed))
 }

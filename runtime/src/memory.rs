@@ -183,6 +183,7 @@ impl Reservation {
     pub fn new(layout: &Layout) -> Arc<Reservation> {
         let bytes =
             usize::try_from(layout.end.next_multiple_of(PAGE)).expect("the host has 64-bit addresses");
+        nk_compiler::limits::emulates(layout.end);
         let base = host::reserve(bytes);
         Arc::new(Reservation { base, bytes })
     }

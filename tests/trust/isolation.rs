@@ -173,3 +173,35 @@ fn limits_are_messages() {
     assert_eq!(status, Some(1));
     assert!(text.contains("error[timeout]"), "{text}");
 }
+
+/// The tensors of a kernel are the user's: the bound on memory is for what else a kernel asks of this machine.
+#[test]
+fn tensors_of_a_run_do_not_count_as_memory() {
+    let folder = tempfile::tempdir().expect("a folder for the kernel");
+    let kernel = "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+# nk: run kernel(x=f32[128,131072]:zeros)
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(32):
+        tile = nl.ndarray((128, 4096), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[:, i * 4096:(i + 1) * 4096])
+        nisa.dma_copy(dst=out[:, i * 4096:(i + 1) * 4096], src=tile)
+    return out
+";
+    std::fs::write(folder.path().join("kernel.nk"), kernel).expect("the folder is writable");
+    // The argument takes 64 MiB; it, the device's copies of it and of the result, and the result take 256 MiB.
+    let output = nk(
+        folder.path(),
+        &["run", "kernel.nk", "--limit", "memory-bytes=150000000"],
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

@@ -5,7 +5,7 @@
 
 use crate::Exit;
 use nk_compiler::interrupt::{self, Interrupt};
-use nk_compiler::limits::limits;
+use nk_compiler::limits::memory_bytes;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ const ENDED_AT: f64 = 0.95;
 pub fn wait(work: &Receiver<Exit>, limit: Duration) -> End {
     let started = Instant::now();
     loop {
-        let most = limits().memory_bytes as f64;
+        let most = memory_bytes() as f64;
         match held_bytes() {
             Some(held) if held > ENDED_AT * most => return End::TooLarge,
             Some(held) if held > ASKED_AT * most => interrupt::ask(Interrupt::Memory),
