@@ -490,6 +490,8 @@ pub fn described_inst(program: &Program, inst: &Inst) -> String {
     let arg = |arg: &Arg| match arg {
         Arg::View(id) => described_view(program, &program[*id]),
         Arg::Pattern(id) => format!("{:?}", program[*id]),
+        Arg::Ranks(id) => format!("{:?}", program[*id]),
+        Arg::Shuffle(id, keeps) => format!("{:?} {keeps}", program[*id]),
         other => format!("{other:?}"),
     };
     let args: Vec<String> = inst.args.iter().map(arg).collect();
