@@ -139,8 +139,7 @@ pub(crate) fn check_as(
 pub fn not_written(program: &Program, unwritten: &Unwritten) -> Error {
     let buffer = &program[unwritten.result];
     let size = u64::from(buffer.dtype.size());
-    let bytes = |it: &Gap| u64::from(it.end_partition - it.first_partition) * (it.end - it.start);
-    let n_bytes: u64 = unwritten.gaps.iter().map(bytes).sum();
+    let n_bytes: u64 = unwritten.gaps.iter().map(Gap::bytes).sum();
     Error::OutputNotWritten {
         tensor: Tensor::new(program, unwritten.result),
         missing: Missing {
@@ -406,7 +405,7 @@ impl<'a> Flow<'a> {
         let window = window(self.program, view)?;
         let mut n_bytes = 0;
         written.for_each_gap(&window, |gap| {
-            n_bytes += u64::from(gap.end_partition - gap.first_partition) * (gap.end - gap.start);
+            n_bytes += gap.bytes();
             gaps.push(gap);
         });
         if gaps.is_empty() {

@@ -4,6 +4,7 @@
 
 use super::Gap;
 use crate::ir::{BufferId, Program};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The elements of gaps as index ranges of their tensor.
@@ -45,11 +46,13 @@ fn boxes(ranges: &[Range<u64>], shape: &[u32]) -> Vec<Vec<Range<u64>>> {
     }
     // For each range of columns the rows that have it, in order of their first appearance.
     let mut columns: Vec<(Range<u64>, Vec<Range<u64>>)> = Vec::new();
+    let mut places: FxHashMap<Range<u64>, usize> = FxHashMap::default();
     let mut add = |rows: Range<u64>, cut: Range<u64>| {
         if rows.is_empty() || cut.is_empty() {
             return;
         }
-        match columns.iter_mut().find(|it| it.0 == cut) {
+        let place = *places.entry(cut.clone()).or_insert(columns.len());
+        match columns.get_mut(place) {
             Some((_, known)) => match known.last_mut().filter(|it| it.end == rows.start) {
                 Some(before) => before.end = rows.end,
                 None => known.push(rows),

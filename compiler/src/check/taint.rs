@@ -1,17 +1,20 @@
 //! Elements without meaning, and where an instruction carries them.
 //!
-//! Takes rectangles of bytes and the views of instructions, gives the rectangles that results get. What no rectangle can
-//! say grows to one that covers it, so an element may be called meaningless that is not, but never the other way round.
+//! Takes rectangles of bytes and the views of instructions, gives the rectangles that results get, through an engine's
+//! accumulator too. What no rectangle can say grows to one that covers it, so an element may be called meaningless that is
+//! not, but never the other way round.
 
 use super::{Gap, window};
 use crate::ir::{Inst, Program, View, ViewId};
-use crate::isa::{Access, Arg, Engine, Op};
+use crate::isa::{Access, Arg, Engine, Op, ReduceCmd};
 use std::ops::Range;
 
 /// The elements of every buffer that have no meaning.
 pub struct Taint<'a> {
     program: &'a Program,
     of_buffer: Vec<Vec<Gap>>,
+    /// Engines whose accumulator has taken in such an element.
+    accumulators: Vec<Engine>,
     /// Elements that may still be looked at one by one.
     budget: u64,
 }
@@ -49,12 +52,13 @@ impl<'a> Taint<'a> {
         Taint {
             program,
             of_buffer: vec![Vec::new(); program.buffers.len()],
+            accumulators: Vec::new(),
             budget: BUDGET,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.of_buffer.iter().all(Vec::is_empty)
+        self.accumulators.is_empty() && self.of_buffer.iter().all(Vec::is_empty)
     }
 
     /// Adds the elements of a view that lie in gaps.
@@ -75,6 +79,9 @@ impl<'a> Taint<'a> {
             .map(|(access, id)| (access, id, self.cells(&self.program[id])))
             .filter(|it| !it.2.is_empty())
             .collect();
+        let command = accumulator_command(inst);
+        let goes_on = matches!(command, Some(ReduceCmd::Idle | ReduceCmd::Reduce));
+        let holds_some = goes_on && self.accumulators.contains(&inst.engine);
         let mut reaches_hbm = false;
         for (access, id) in inst.views().filter(|it| it.0 != Access::Read) {
             let view = self.program[id];
@@ -88,6 +95,13 @@ impl<'a> Taint<'a> {
                     carry(&self.program[*operand], &view, spread, cells, &mut results);
                 }
             }
+            if holds_some && shows_accumulator(inst, id) {
+                let (rows, columns) = extent(&view);
+                results.push(Cells {
+                    rows: 0..rows,
+                    columns: 0..columns,
+                });
+            }
             if !results.is_empty() && !self.program.memory(&view).is_on_chip() {
                 reaches_hbm = true;
             }
@@ -96,6 +110,13 @@ impl<'a> Taint<'a> {
             }
             let gaps = self.gaps(&view, &results);
             self.insert(view.buffer.index(), gaps.into_iter());
+        }
+        if command.is_some_and(|it| it != ReduceCmd::Idle) {
+            let takes_some = !reads.is_empty() && command != Some(ReduceCmd::Reset);
+            self.accumulators.retain(|it| *it != inst.engine);
+            if holds_some || takes_some {
+                self.accumulators.push(inst.engine);
+            }
         }
         reaches_hbm
     }
@@ -329,6 +350,23 @@ fn for_each_range(view: &View, row: u32, bytes: Range<u64>, mut visit: impl FnMu
     if let Some(range) = open {
         visit(range);
     }
+}
+
+/// What an instruction does with its engine's accumulator, if it has to do with it.
+fn accumulator_command(inst: &Inst) -> Option<ReduceCmd> {
+    match inst.op {
+        Op::ActivationReduce => Some(ReduceCmd::ResetReduce),
+        _ => inst.args.iter().find_map(|it| match it {
+            Arg::ReduceCmd(command) => Some(*command),
+            _ => None,
+        }),
+    }
+}
+
+/// Whether a result depends on what the accumulator held before.
+fn shows_accumulator(inst: &Inst, result: ViewId) -> bool {
+    let reads_out = inst.op.row().position("reduce_res");
+    inst.op == Op::TensorScalarCumulative || reads_out.is_some_and(|it| inst.args[it] == Arg::View(result))
 }
 
 /// How an instruction spreads the elements of an operand.

@@ -19,6 +19,8 @@ pub enum State {
 pub fn state(inst: &Inst) -> State {
     match inst.op {
         Op::Dropout | Op::Rng | Op::SetRngSeed => State::Random(inst.engine),
+        // It has no command among its operands: it always starts the accumulator anew.
+        Op::ActivationReduce => State::Accumulator(inst.engine),
         _ if inst.args.iter().any(|it| matches!(it, Arg::ReduceCmd(_))) => State::Accumulator(inst.engine),
         _ => State::Nothing,
     }
