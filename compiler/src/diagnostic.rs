@@ -276,6 +276,7 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     // One typing mistake for each four letters, and one more, but never another word altogether.
     let limit = 1 + word.len() / 4;
     candidates
+        .filter(|it| it.len().abs_diff(word.len()) <= limit)
         .map(|it| (edit_distance(word, it), it))
         .filter(|it| it.0 <= limit && it.0 < word.len())
         .min()

@@ -3,20 +3,19 @@
 //! Takes a file, gives `Program`, `Placement` and `Schedule` as far as the text holds them, or every mistake in it: a
 //! wrong line is left out and the next one is read. Never panics, whatever the text.
 
-use super::error::{Error, Mistake, Noun};
+mod flow;
+mod lookup;
+
+use super::error::{Error, Mistake};
 use super::grammar::LineParser;
-use super::operand::{self, read_name};
-use super::order;
+use super::operand;
 use super::print::usual_results;
-use super::syntax::{AskedText, At, BoundText, Line, LoopText};
+use super::syntax::Line;
 use super::token::{LexError, Token};
-use crate::diagnostic::nearest;
-use crate::dtype::{DTYPES, Dtype};
 use crate::ir::{
-    Asked, Bound, BufferId, Frame, InstId, Loc, LocId, Loop, LoopKind, Mark, MarkId, Name, Placement,
-    Program, Region, RegisterId, ResultValue, Schedule, Step,
+    BufferId, Frame, Loc, LocId, MarkId, Placement, Program, Region, RegisterId, ResultValue, Schedule, Step,
 };
-use crate::isa::{ENGINES, Engine, N_ENGINES};
+use crate::isa::{Engine, N_ENGINES};
 use crate::place::with_peaks;
 use crate::source::{FileId, Sources, Span};
 use crate::target::TARGETS;
@@ -76,8 +75,10 @@ pub fn parse(sources: &Sources, file: FileId) -> Result<Parsed, Vec<Error>> {
                 if token.is_none() {
                     break;
                 }
-                if builder.errors.len() >= MAX_ERRORS {
-                    builder.report(range, Mistake::TooMany { limit: MAX_ERRORS });
+                if !builder.is_worth_reading() {
+                    let (span, limit) = (builder.span(&range), MAX_ERRORS);
+                    let mistake = Mistake::TooMany { limit };
+                    builder.errors.push(Error { span, mistake });
                     return Err(builder.errors);
                 }
             }
@@ -161,9 +162,16 @@ impl Builder {
         Span::new(self.file, range.start, range.end)
     }
 
+    fn is_worth_reading(&self) -> bool {
+        self.errors.len() < MAX_ERRORS
+    }
+
+    /// Adds a mistake, as long as the file is worth reading: one line may hold any number of them.
     pub(super) fn report(&mut self, range: Range<usize>, mistake: Mistake) {
-        let span = self.span(&range);
-        self.errors.push(Error { span, mistake });
+        if self.is_worth_reading() {
+            let span = self.span(&range);
+            self.errors.push(Error { span, mistake });
+        }
     }
 
     fn report_syntax(&mut self, error: ParseError<usize, Token, ()>, text: &str, line_end: usize) {
@@ -307,96 +315,6 @@ impl Builder {
         self.section = section;
     }
 
-    fn add_step(&mut self, range: Range<usize>, step: Step) {
-        let span = self.span(&range);
-        if let Section::Queue(engine) = self.section
-            && let Some(queue) = &mut self.queues[engine as usize]
-        {
-            queue.push((step, span));
-        }
-    }
-
-    /// Begins a loop. The queues repeat the loops of the first one.
-    fn open_loop(&mut self, range: &Range<usize>, text: LoopText) {
-        let span = self.span(range);
-        let n_errors = self.errors.len();
-        let kind = self.loop_kind(text);
-        let number = self.n_loops;
-        self.n_loops += 1;
-        self.open_loops.push((number, span));
-        match self.program.loops.get(number) {
-            Some(known) if kind.is_some_and(|it| it != known.kind) => {
-                self.report(range.clone(), Mistake::BarriersDiffer);
-            }
-            Some(_) => {}
-            None => {
-                let first = self.program.insts.len();
-                let loc = Some(self.add_loc(range));
-                // A loop that cannot be read keeps its place, so that its end is no further mistake.
-                let kind = kind.unwrap_or(LoopKind::While {
-                    register: RegisterId::new(0),
-                });
-                self.program.loops.push(Loop {
-                    kind,
-                    first,
-                    end: first,
-                    depth: self.open_loops.len() as u32 - 1,
-                    loc,
-                });
-            }
-        }
-        if self.errors.len() == n_errors {
-            self.add_step(range.clone(), Step::Loop(number as u32));
-        }
-    }
-
-    fn loop_kind(&mut self, text: LoopText) -> Option<LoopKind> {
-        Some(match text {
-            LoopText::While(name) => LoopKind::While {
-                register: self.register(&name)?,
-            },
-            LoopText::For {
-                register,
-                lower,
-                upper,
-                step,
-            } => LoopKind::For {
-                register: self.register(&register)?,
-                lower: self.bound(lower)?,
-                upper: self.bound(upper)?,
-                step: match step {
-                    Some(it) if it.value > 0 => self.fit(&it, "a step", "4294967295")?,
-                    Some(it) => {
-                        self.report(it.range, number("a step", "1 or more"));
-                        return None;
-                    }
-                    None => 1,
-                },
-            },
-        })
-    }
-
-    fn bound(&mut self, text: BoundText) -> Option<Bound> {
-        match text {
-            BoundText::Int(it) => self.fit(&it, "a bound", "2147483647").map(Bound::Int),
-            BoundText::Register(name) => self.register(&name).map(Bound::Register),
-        }
-    }
-
-    pub(super) fn is_register(&self, name: &At<&str>) -> bool {
-        self.registers.contains_key(name.value)
-    }
-
-    /// Finds a declared register.
-    pub(super) fn register(&mut self, name: &At<&str>) -> Option<RegisterId> {
-        let known = self.registers.get(name.value).copied();
-        if known.is_none() {
-            let names: Vec<String> = self.registers.keys().cloned().collect();
-            self.unknown(Noun::Register, name, names.iter().map(String::as_str));
-        }
-        known
-    }
-
     pub(super) fn add_loc(&mut self, range: &Range<usize>) -> LocId {
         let span = self.span(range);
         self.program.add_loc(Loc {
@@ -404,130 +322,6 @@ impl Builder {
             parent: None,
             frame: Frame::Here,
         })
-    }
-
-    /// Finds a declared buffer; says nothing about one whose declaration is wrong.
-    pub(super) fn buffer(&mut self, name: &At<&str>) -> Option<BufferId> {
-        if let Some(id) = self.names.get(name.value) {
-            return *id;
-        }
-        // `%"a"` and `%a.01` are other spellings of `%a` and `%a.1`.
-        let canonical = read_name(name.value).map(|it| it.to_string());
-        if let Some(id) = canonical.and_then(|it| self.names.get(&it).copied()) {
-            return id;
-        }
-        let known = self.names.keys().map(|it| &it[1..]);
-        let near = nearest(&name.value[1..], known).map(|it| format!("%{it}"));
-        self.report(
-            name.range.clone(),
-            Mistake::Unknown {
-                noun: Noun::Buffer,
-                word: name.value.to_owned(),
-                near,
-            },
-        );
-        None
-    }
-
-    pub(super) fn dtype(&mut self, name: &At<&str>) -> Option<Dtype> {
-        let dtype = Dtype::from_name(name.value);
-        if dtype.is_none() {
-            self.unknown(Noun::Dtype, name, DTYPES.iter().map(|it| it.1));
-        }
-        dtype
-    }
-
-    pub(super) fn engine(&mut self, name: &At<&str>) -> Option<Engine> {
-        let engine = Engine::from_name(name.value);
-        if engine.is_none() {
-            self.unknown(Noun::Engine, name, ENGINES.iter().map(|it| it.1));
-        }
-        engine
-    }
-
-    fn count(&mut self, count: &At<i64>) -> Option<u32> {
-        self.fit(count, "a semaphore's count", "4294967295")
-    }
-
-    pub(super) fn unknown<'a>(&mut self, noun: Noun, word: &At<&str>, known: impl Iterator<Item = &'a str>) {
-        let near = nearest(word.value, known).map(str::to_owned);
-        let mistake = Mistake::Unknown {
-            noun,
-            word: word.value.to_owned(),
-            near,
-        };
-        self.report(word.range.clone(), mistake);
-    }
-
-    /// The number in a smaller type.
-    pub(super) fn fit<T: TryFrom<i64>>(
-        &mut self,
-        value: &At<i64>,
-        what: &'static str,
-        limit: &str,
-    ) -> Option<T> {
-        let fitted = T::try_from(value.value).ok();
-        if fitted.is_none() {
-            self.report(value.range.clone(), number(what, limit));
-        }
-        fitted
-    }
-
-    /// What is asked of an instruction's order; marks may be named before the line that defines them.
-    pub(super) fn asked(&mut self, text: &AskedText) -> Asked {
-        let own = text.name.as_ref().map(|it| self.mark(it, true));
-        let after: Vec<MarkId> = text.after.iter().map(|it| self.mark(it, false)).collect();
-        let mark = match own {
-            None if after.is_empty() => None,
-            None => Some(self.program.add_mark(Mark { name: None, after })),
-            Some(own) => {
-                self.program.marks[own.index()].after = after;
-                Some(own)
-            }
-        };
-        Asked {
-            mark,
-            is_fixed: text.is_fixed,
-        }
-    }
-
-    fn mark(&mut self, text: &At<&str>, defines: bool) -> MarkId {
-        let here = self.span(&text.range);
-        let name = read_name(text.value).unwrap_or_else(|| Name::plain(text.value));
-        let program = &mut self.program;
-        let (mark, place) = self.marks.entry(name.to_string()).or_insert_with(|| {
-            let (name, after) = (Some(name.clone()), Vec::new());
-            (program.add_mark(Mark { name, after }), Err(here))
-        });
-        let mark = *mark;
-        match (*place, defines) {
-            (Ok(first), true) => {
-                let name = name.to_string();
-                self.report(text.range.clone(), Mistake::DuplicateMark { name, first });
-            }
-            (Err(_), true) => *place = Ok(here),
-            _ => {}
-        }
-        mark
-    }
-
-    /// Reports marks that no instruction has.
-    fn check_marks(&mut self) {
-        let unknown = self
-            .marks
-            .iter()
-            .filter_map(|(name, (_, place))| Some((place.err()?, name)));
-        let errors: Vec<Error> = unknown
-            .map(|(span, name)| Error {
-                span,
-                mistake: Mistake::Unknown {
-                    noun: Noun::Mark,
-                    word: name.clone(),
-                    near: None,
-                },
-            })
-            .collect();
-        self.errors.extend(errors);
     }
 
     fn finish(mut self, end: usize) -> Result<Parsed, Vec<Error>> {
@@ -562,65 +356,6 @@ impl Builder {
             schedule,
         })
     }
-
-    /// Puts the instructions in an order that the semaphores allow.
-    fn schedule(&mut self) -> Option<Schedule> {
-        if !self.errors.is_empty() {
-            return None;
-        }
-        let mut schedule = Schedule::default();
-        for (queue, steps) in schedule.queues.iter_mut().zip(&self.queues) {
-            queue.extend(steps.iter().flatten().map(|it| it.0));
-        }
-        let meets = |queue: usize| schedule.queues[queue].iter().filter(|it| it.is_barrier());
-        if (1..N_ENGINES).any(|it| !meets(0).eq(meets(it))) {
-            let spans = self.queues.iter().flatten().flatten();
-            let first = spans.filter(|it| it.0.is_barrier()).map(|it| it.1).min();
-            self.errors.push(Error {
-                span: first.expect("some queue has a barrier"),
-                mistake: Mistake::BarriersDiffer,
-            });
-            return None;
-        }
-        let order = match order::order(&schedule.queues) {
-            Ok(order) => order,
-            Err(blocked) => {
-                self.report_deadlock(&blocked);
-                return None;
-            }
-        };
-        for (number, range) in order.loops {
-            let it = &mut self.program.loops[number as usize];
-            (it.first, it.end) = (range.start, range.end);
-        }
-        let order = order.insts;
-        let mut numbers = vec![InstId::new(0); order.len()];
-        for (idx, id) in order.iter().enumerate() {
-            numbers[id.index()] = InstId::new(idx);
-        }
-        self.program.insts = order.iter().map(|it| self.program[*it]).collect();
-        for step in schedule.queues.iter_mut().flatten() {
-            if let Step::Inst(id) = step {
-                *id = numbers[id.index()];
-            }
-        }
-        Some(schedule)
-    }
-
-    fn report_deadlock(&mut self, blocked: &[order::Blocked]) {
-        let span = |it: &order::Blocked| {
-            self.queues[it.queue as usize]
-                .as_ref()?
-                .get(it.position)
-                .map(|it| it.1)
-        };
-        let waits: Vec<(Span, order::Blocked)> =
-            blocked.iter().filter_map(|it| Some((span(it)?, *it))).collect();
-        if let Some(&(span, _)) = waits.first() {
-            let mistake = Mistake::Deadlock { waits };
-            self.errors.push(Error { span, mistake });
-        }
-    }
 }
 
 #[cfg(test)]
@@ -630,10 +365,16 @@ mod tests {
 
     #[test]
     fn a_file_of_mistakes_is_not_read_to_its_end() {
-        let mut sources = Sources::new();
-        let file = sources.add("mistakes.nir", "kernel %f for trainium1\n".repeat(1000));
-        let errors = parse(&sources, file).expect_err("a text with a thousand kernels");
-        assert_eq!(errors.len(), MAX_ERRORS + 1);
-        assert_eq!(errors[MAX_ERRORS].report().code, "too-many-errors");
+        let names = vec!["%a"; 1000].join(", ");
+        for text in [
+            "kernel %f for trainium1\n".repeat(1000),
+            format!("kernel %f for trainium1\nreturn {names}\n"),
+        ] {
+            let mut sources = Sources::new();
+            let file = sources.add("mistakes.nir", text);
+            let errors = parse(&sources, file).expect_err("a text with a thousand mistakes");
+            assert_eq!(errors.len(), MAX_ERRORS + 1);
+            assert_eq!(errors[MAX_ERRORS].report().code, "too-many-errors");
+        }
     }
 }

@@ -37,9 +37,7 @@ impl Builder {
                 continue;
             };
             let text = name.to_string();
-            if self.names.contains_key(&text) || self.registers.contains_key(&text) {
-                let first = self.span(&it.range);
-                self.report(it.range, Mistake::DuplicateBuffer { name: text, first });
+            if !self.is_new(&text, &it.range) {
                 continue;
             }
             let loc = Some(self.add_loc(&it.range));
@@ -56,14 +54,8 @@ impl Builder {
         };
         let text = name.to_string();
         let span = self.span(&line.name.range);
-        match self.names.get(&text) {
-            Some(Some(first)) => {
-                let first = self.buffer_spans[first.index()];
-                self.report(line.name.range, Mistake::DuplicateBuffer { name: text, first });
-                return;
-            }
-            Some(None) => return,
-            None => {}
+        if !self.is_new(&text, &line.name.range) {
+            return;
         }
         self.names.insert(text.clone(), None);
         let dtype = self.dtype(&line.dtype);

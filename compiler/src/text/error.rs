@@ -35,7 +35,8 @@ pub enum Mistake {
         word: String,
         near: Option<String>,
     },
-    DuplicateBuffer {
+    /// A buffer or a register of a name that another one has.
+    DuplicateName {
         name: String,
         first: Span,
     },
@@ -176,7 +177,7 @@ impl Report for Error {
                     (near, _) => diagnostic.did_you_mean(span, word, near.as_deref()),
                 }
             }
-            Mistake::DuplicateBuffer { name, first } => {
+            Mistake::DuplicateName { name, first } => {
                 Diagnostic::error("duplicate-buffer", format!("{name} is declared twice"))
                     .at(span, "declared again")
                     .because(*first, "first declared here")

@@ -263,7 +263,7 @@ fn takes(kind: Kind) -> &'static str {
         Kind::RegisterOrInt => "a register or an integer within 32 bits",
         Kind::OobMode => "`error` or `skip`",
         Kind::Exchange => {
-            "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `permute`, `permute_reduce` or `barrier`"
+            "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `permute`, `permute_reduce` or `core_barrier`"
         }
         Kind::Ranks => "ranks, like `(0, 1)`",
         Kind::Shuffle => "32 lanes from 0 to 31, or 255 to keep one, like `(1, 0, 255, …)`",

@@ -9,11 +9,12 @@ use super::window::{self, Item};
 use super::{ACCUMULATES, PrintOptions, SPECIAL_FLOATS};
 use crate::diagnostic::quote;
 use crate::ir::{
-    Asked, Bound, Buffer, BufferId, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Mark,
+    Asked, Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Mark,
     Placement, Program, Region, Role, Schedule, Step, View, is_word,
 };
 use crate::isa::{Arg, Engine, Kind, OOB_MODES, Operand, REDUCE_CMDS};
 use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// The text of a program at the stage it has reached.
@@ -25,10 +26,12 @@ pub fn print(
 ) -> String {
     let mut out = String::with_capacity(80 * (program.buffers.len() + program.insts.len()) + 80);
     push_header(&mut out, program);
+    let constants: FxHashMap<BufferId, &Constant> =
+        program.constants.iter().map(|it| (it.buffer, it)).collect();
     for (idx, buffer) in program.buffers.iter().enumerate() {
         let id = BufferId::new(idx);
         push_buffer(&mut out, buffer, placement.map(|it| it.region(id)));
-        if let Some(constant) = program.constants.iter().find(|it| it.buffer == id) {
+        if let Some(constant) = constants.get(&id) {
             out.push_str(" = ");
             push_contents(&mut out, &constant.values);
         }
