@@ -8,7 +8,6 @@ use crate::diagnostic::nearest;
 use crate::dtype::{DTYPES, Dtype};
 use crate::ir::{Asked, BufferId, Mark, MarkId, Name, RegisterId};
 use crate::isa::{ENGINES, Engine};
-use crate::source::Span;
 use std::ops::Range;
 
 impl Builder {
