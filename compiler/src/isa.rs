@@ -1,15 +1,20 @@
 //! The instruction set of NeuronCore-v2, as data.
 //!
-//! Gives the row types, the operator tables and lookups by name; the rows stand in `isa/table.rs`. Call binding, IR
-//! parser and printer, verifier, scheduler, timing, `nk isa` and the coverage test all read rows. Holds no behaviour:
+//! Gives the row types and lookups by name; the rows stand in `isa/table.rs`, the operators in `isa/operators.rs`. Call
+//! binding, IR parser and printer, verifier, scheduler, timing, `nk isa` and the coverage test all read rows. Holds no behaviour:
 //! what an instruction computes is in the runtime's `lower` and `reference`.
 
+mod arg;
+mod sets;
 pub mod operators;
 pub mod table;
 pub mod newer;
 pub mod manual;
 
-use crate::dtype::Dtype;
+pub use arg::{Accumulate, Arg, EXCHANGES, Exchange, MAX_ARGS, OOB_MODES, OobMode, REDUCE_CMDS, ReduceCmd};
+pub use operators::{ACT_FNS, ALU_OPS, ActFacts, ActFn, ActTable, AluClass, AluFacts, AluOp, Range};
+pub use sets::{AluSet, DtypeSet};
+pub use table::{Op, ROWS};
 
 /// An engine of the core, which is also the queue its instructions stand in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -183,126 +188,6 @@ pub enum Access {
     ReadWrite,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DtypeSet {
-    Any,
-    F32,
-    /// f32, bf16, f16: what the Scalar engine's bias takes.
-    Bias,
-    /// What the PE array multiplies.
-    Matmul,
-    /// u8, u16, u32.
-    Unsigned,
-    Int,
-    Float,
-    /// What streams through an accumulator: all but tf32 and 32-bit integers.
-    Streamed,
-    /// Integers of 8 and 16 bits.
-    Predicate,
-    U16,
-    U32,
-    /// Where positions in a row are written to.
-    Position,
-    /// Segment numbers.
-    Segment,
-    /// Any type of 32 bits.
-    Word,
-}
-
-impl DtypeSet {
-    pub fn contains(self, dtype: Dtype) -> bool {
-        match self {
-            DtypeSet::Any => true,
-            DtypeSet::F32 => dtype == Dtype::F32,
-            DtypeSet::Bias => matches!(dtype, Dtype::F32 | Dtype::Bf16 | Dtype::F16),
-            DtypeSet::Matmul => dtype.is_float() && dtype != Dtype::F8e3m4,
-            DtypeSet::Unsigned => matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::U32),
-            DtypeSet::Int => dtype.is_int(),
-            DtypeSet::Float => dtype.is_float(),
-            DtypeSet::Streamed => !matches!(dtype, Dtype::Tf32 | Dtype::I32 | Dtype::U32),
-            DtypeSet::Predicate => dtype.is_int() && dtype.size() < 4,
-            DtypeSet::U16 => dtype == Dtype::U16,
-            DtypeSet::U32 => dtype == Dtype::U32,
-            DtypeSet::Position => matches!(dtype, Dtype::U16 | Dtype::U32),
-            DtypeSet::Segment => matches!(dtype, Dtype::F32 | Dtype::I32),
-            DtypeSet::Word => dtype.size() == 4,
-        }
-    }
-
-    /// The set in words, for messages.
-    pub fn words(self) -> &'static str {
-        match self {
-            DtypeSet::Any => "any dtype",
-            DtypeSet::F32 => "float32",
-            DtypeSet::Bias => "float32, bfloat16 or float16",
-            DtypeSet::Matmul => "float32, tfloat32, bfloat16, float16, float8_e4m3 or float8_e5m2",
-            DtypeSet::Unsigned => "uint8, uint16 or uint32",
-            DtypeSet::Int => "an integer dtype",
-            DtypeSet::Float => "a float dtype",
-            DtypeSet::Streamed => "any dtype but tfloat32, int32 and uint32",
-            DtypeSet::Predicate => "int8, uint8, int16 or uint16",
-            DtypeSet::U16 => "uint16",
-            DtypeSet::U32 => "uint32",
-            DtypeSet::Position => "uint16 or uint32",
-            DtypeSet::Segment => "float32 or int32",
-            DtypeSet::Word => "a dtype of 32 bits",
-        }
-    }
-}
-
-/// Operators an operand may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AluSet {
-    /// Two operands, arithmetic or bits.
-    Binary,
-    /// Two operands, arithmetic.
-    Arithmetic,
-    /// One or two operands.
-    Any,
-    /// Legal in a reduction of `tensor_reduce`.
-    Reduction,
-    Comparison,
-    /// What the Scalar engine's accumulator can do on v2: `add`.
-    Add,
-    /// Two operands, arithmetic, what the Vector engine computes in one step.
-    Recurrence,
-    /// The same with one or two operands.
-    Numeric,
-    /// What the Vector engine's accumulator can do with a row.
-    Accumulator,
-    /// What it can do element by element.
-    Cumulative,
-    Maximum,
-    /// What `tensor_partition_reduce` can do.
-    Partitions,
-    /// What collectives reduce with.
-    Collective,
-}
-
-impl AluSet {
-    pub fn contains(self, op: AluOp) -> bool {
-        use AluOp::{Add, Average, BitwiseAnd, BitwiseOr, Maximum, Minimum, Multiply, Subtract};
-        let facts = op.facts();
-        let is_elementwise = op != Average;
-        let is_arithmetic = is_elementwise && facts.class == AluClass::Arithmetic;
-        match self {
-            AluSet::Binary => is_elementwise && !facts.unary,
-            AluSet::Arithmetic => is_arithmetic && !facts.unary,
-            AluSet::Any => is_elementwise,
-            AluSet::Reduction => facts.reduces,
-            AluSet::Comparison => facts.compares,
-            AluSet::Add => op == Add,
-            AluSet::Recurrence => is_arithmetic && !facts.unary && !facts.gpsimd_only && !facts.emulated,
-            AluSet::Numeric => is_arithmetic && !facts.gpsimd_only && !facts.emulated,
-            AluSet::Accumulator => matches!(op, Add | Multiply | Maximum | Minimum),
-            AluSet::Cumulative => matches!(op, Add | Subtract | Multiply | Maximum | Minimum),
-            AluSet::Maximum => op == Maximum,
-            AluSet::Partitions => matches!(op, Add | Average | Maximum | BitwiseOr | BitwiseAnd),
-            AluSet::Collective => matches!(op, Add | Maximum | Minimum),
-        }
-    }
-}
-
 /// A rule of one instruction that its operands' facts do not say. The verifier has one function per rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -427,116 +312,6 @@ pub enum Basis {
     Guess,
 }
 
-/// The value of one operand of one instruction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arg {
-    /// An optional operand that was left out.
-    Absent,
-    View(crate::ir::ViewId),
-    Float(f32),
-    Int(i32),
-    /// An immediate above `i32::MAX`.
-    Uint(u32),
-    Bool(bool),
-    Alu(AluOp),
-    Act(ActFn),
-    ReduceCmd(ReduceCmd),
-    Pattern(crate::ir::PatternId),
-    /// Bit `k` is set when axis `k` of the data view is reduced.
-    Axes(u8),
-    Pair(u8, u8),
-    Accumulate(Accumulate),
-    Register(crate::ir::RegisterId),
-    OobMode(OobMode),
-    /// The mask, and whether some lane keeps what it has.
-    Shuffle(crate::ir::ShuffleId, bool),
-    Exchange(Exchange),
-    Ranks(crate::ir::RanksId),
-}
-
-/// What the ranks of a group do together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Exchange {
-    AllReduce,
-    AllGather,
-    ReduceScatter,
-    AllToAll,
-    /// Pairs of a source and a target stand for groups.
-    Permute,
-    /// The same for two sources that are combined first.
-    PermuteReduce,
-    /// Nobody goes on before all are there; nothing moves.
-    Barrier,
-}
-
-pub const EXCHANGES: &[(Exchange, &str)] = &[
-    (Exchange::AllReduce, "all_reduce"),
-    (Exchange::AllGather, "all_gather"),
-    (Exchange::ReduceScatter, "reduce_scatter"),
-    (Exchange::AllToAll, "all_to_all"),
-    (Exchange::Permute, "permute"),
-    (Exchange::PermuteReduce, "permute_reduce"),
-    (Exchange::Barrier, "core_barrier"),
-];
-
-impl Exchange {
-    pub fn name(self) -> &'static str {
-        EXCHANGES[self as usize].1
-    }
-}
-
-/// What happens to a transfer whose dynamic address leaves its tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum OobMode {
-    /// The program stops.
-    Error,
-    /// The row, or the whole transfer, is left out.
-    Skip,
-}
-
-pub const OOB_MODES: &[(OobMode, &str)] = &[(OobMode::Error, "error"), (OobMode::Skip, "skip")];
-
-/// What a matmul does with the PSUM words it writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Accumulate {
-    Overwrite,
-    Add,
-    /// Words that no matmul has written since allocation are overwritten, the others are added to.
-    Auto,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ReduceCmd {
-    Idle,
-    Reset,
-    Reduce,
-    ResetReduce,
-    LoadReduce,
-}
-
-pub const REDUCE_CMDS: &[(ReduceCmd, &str)] = &[
-    (ReduceCmd::Idle, "idle"),
-    (ReduceCmd::Reset, "reset"),
-    (ReduceCmd::Reduce, "reduce"),
-    (ReduceCmd::ResetReduce, "reset_reduce"),
-    (ReduceCmd::LoadReduce, "load_reduce"),
-];
-
-impl ReduceCmd {
-    pub fn name(self) -> &'static str {
-        REDUCE_CMDS[self as usize].1
-    }
-}
-
-/// The most operands a row has.
-pub const MAX_ARGS: usize = 10;
-
-pub use operators::{ACT_FNS, ALU_OPS, ActFacts, ActFn, ActTable, AluClass, AluFacts, AluOp, Range};
-pub use table::{Op, ROWS};
-
 impl Op {
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
@@ -595,5 +370,12 @@ mod tests {
         assert!(ENGINES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
         assert!(EXCHANGES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
         assert!(MEMORIES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
+        assert!(OOB_MODES.iter().enumerate().all(|(idx, it)| it.0 as usize == idx));
+        assert!(
+            REDUCE_CMDS
+                .iter()
+                .enumerate()
+                .all(|(idx, it)| it.0 as usize == idx)
+        );
     }
 }

@@ -143,6 +143,9 @@ fn row_page(row: &Row) -> String {
 
 /// The call in Python.
 fn signature(row: &Row) -> String {
+    if row.op == Op::Collective {
+        return format!("nki.collectives.*(…), which are `{}` in IR text", row.name);
+    }
     let mut parts: Vec<String> = Vec::new();
     let is_listed = |it: &&Operand| row.op != Op::DmaCompute || it.name == "dst";
     for operand in row.operands.iter().filter(is_listed) {

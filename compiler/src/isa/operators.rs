@@ -48,9 +48,9 @@ macro_rules! alu_ops {
 
 // op, name, aliases, class, unary, reduces, compares, GpSimd only, emulated
 alu_ops! {
-    Add          "add"           &["sum"],        Arithmetic, false, true,  false, false;
+    Add          "add"           &["sum"],   Arithmetic, false, true,  false, false;
     Subtract     "subtract"      &[],        Arithmetic, false, true,  false, false;
-    Multiply     "multiply"      &["prod"],        Arithmetic, false, true,  false, false;
+    Multiply     "multiply"      &["prod"],  Arithmetic, false, true,  false, false;
     Maximum      "maximum"       &["max"],   Arithmetic, false, true,  false, false;
     Minimum      "minimum"       &["min"],   Arithmetic, false, true,  false, false;
     Equal        "equal"         &[],        Arithmetic, false, false, true,  false;

@@ -12,7 +12,7 @@ use crate::ir::{
     Asked, Bound, Buffer, BufferId, Constant, ControlStep, Dim, Dynamic, Index, Inst, InstId, LoopKind, Mark,
     Placement, Program, Region, Role, Schedule, Step, View, is_word,
 };
-use crate::isa::{Arg, Engine, Kind, OOB_MODES, Operand, REDUCE_CMDS};
+use crate::isa::{Arg, Engine, Kind, Operand};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -359,9 +359,9 @@ fn push_arg(out: &mut String, program: &Program, arg: &Arg) {
         Arg::Bool(value) => push!(out, "{value}"),
         Arg::Alu(op) => out.push_str(op.name()),
         Arg::Act(op) => out.push_str(op.name()),
-        Arg::ReduceCmd(cmd) => out.push_str(REDUCE_CMDS[*cmd as usize].1),
+        Arg::ReduceCmd(cmd) => out.push_str(cmd.name()),
         Arg::Register(id) => push!(out, "{}", program[*id].name),
-        Arg::OobMode(mode) => out.push_str(OOB_MODES[*mode as usize].1),
+        Arg::OobMode(mode) => out.push_str(mode.name()),
         Arg::Pattern(id) => push_pattern(out, &program[*id].0),
         Arg::Axes(bits) => push_axes(out, *bits),
         Arg::Pair(first, second) => push!(out, "({first}, {second})"),

@@ -1,8 +1,8 @@
 //! Operands, limits and costs in words.
 
 use crate::isa::{
-    Access, Accumulate, Arg, Basis, Cost, EXCHANGES, Kind, OOB_MODES, Operand, ReduceCmd, Row, Rule, Tile,
-    Unit,
+    ALU_OPS, Access, Accumulate, AluClass, Arg, Basis, Cost, EXCHANGES, Kind, Operand, ReduceCmd, Row, Rule,
+    Tile, Unit,
 };
 
 /// A default as Python writes it.
@@ -19,7 +19,7 @@ pub fn default(arg: Arg, kind: Kind) -> String {
         Arg::ReduceCmd(cmd) => format!("nisa.reduce_cmd.{}", cmd.name()),
         Arg::Accumulate(Accumulate::Overwrite) => "False".to_string(),
         Arg::Accumulate(Accumulate::Add) => "True".to_string(),
-        Arg::OobMode(mode) => format!("nisa.oob_mode.{}", OOB_MODES[mode as usize].1),
+        Arg::OobMode(mode) => format!("nisa.oob_mode.{}", mode.name()),
         Arg::Pair(a, b) => format!("({a}, {b})"),
         Arg::Absent
         | Arg::View(_)
@@ -46,7 +46,7 @@ pub fn operand(operand: &Operand) -> String {
         Kind::ColumnOrScalar(it) => format!("number, or (P, 1) tile in {}", tile(it)),
         Kind::TileOrScalar(it) => format!("number, or tile in {}", tile(it)),
         Kind::Alu(set) => {
-            let accepted = crate::isa::ALU_OPS.iter().filter(|it| set.contains(it.op));
+            let accepted = ALU_OPS.iter().filter(|it| set.contains(it.op));
             let names: Vec<&str> = accepted.map(|it| it.name).collect();
             format!("operator: {}", names.join(" "))
         }
@@ -102,6 +102,7 @@ pub fn rule(rule: &Rule, row: &Row) -> Option<String> {
         Rule::SameCount => "all tensors have equally many elements".into(),
         Rule::DmaTranspose => "axes (1, 0), (2, 1, 0) or (3, 1, 2, 0)".into(),
         Rule::PatternCount => "the counts of the pattern multiply to the elements of a partition".into(),
+        Rule::AluClasses if !row.operands.iter().any(takes_bit_operators) => return None,
         Rule::AluClasses => {
             "bit operators take integers throughout, on the Vector engine, and do not mix with arithmetic".into()
         }
@@ -112,6 +113,7 @@ pub fn rule(rule: &Rule, row: &Row) -> Option<String> {
         Rule::OneElement(at) => format!("{} has one element", name(at)),
         Rule::SamePartitions => "all tiles have the partitions of dst".into(),
         Rule::SameFree(a, b) => format!("{} and {} have equally many elements per partition", name(a), name(b)),
+        Rule::FreeCount(at, 1) => format!("{} has 1 element per partition", name(at)),
         Rule::FreeCount(at, count) => format!("{} has {count} elements per partition", name(at)),
         Rule::FreeRange(at, low, high) => format!("{} has {low} to {high} elements per partition", name(at)),
         Rule::FreeMultiple(at, of) => format!("the elements per partition of {} are a multiple of {of}", name(at)),
@@ -136,6 +138,13 @@ pub fn rule(rule: &Rule, row: &Row) -> Option<String> {
                               room for exactly what they move"
             .into(),
     })
+}
+
+/// Whether an operand may be an operator on bits.
+fn takes_bit_operators(operand: &Operand) -> bool {
+    let is_bits = |class: AluClass| class == AluClass::Bits;
+    let mut operators = ALU_OPS.iter();
+    matches!(operand.kind, Kind::Alu(set) if operators.any(|it| is_bits(it.class) && set.contains(it.op)))
 }
 
 /// The cost with its source tag.
@@ -169,7 +178,7 @@ fn formula(row: &Row) -> String {
         Cost::Reduce => "max(64, N) of the input".into(),
         Cost::Gpsimd => "150 + N".into(),
         Cost::Memset => "max(64, N), or max(64, N / 2) for zero into bfloat16 or float16".into(),
-        Cost::Matmul => "max(64, N moving), x 4 for float32, x 2 with a onezero hint".into(),
+        Cost::Matmul => "max(64, N moving), x 4 for float32, x 2 where a onezero hint holds".into(),
         Cost::Transpose => "max(64, N); on the Tensor engine max(64, P), x 4 for float32".into(),
         Cost::Dma => "2 us and bytes / (16 engines x 17 B/ns), rows of at least 4 KiB at full rate".into(),
         Cost::DmaTranspose => "as dma_copy with rows of one element".into(),
