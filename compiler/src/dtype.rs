@@ -46,7 +46,7 @@ pub const DTYPES: &[(Dtype, &str, &str)] = &[
 /// Element types that newer NeuronCores have and v2 has not, by short and long name, with the generation that has them
 /// (`isa.md` §2.1).
 pub const NEWER_DTYPES: &[(&str, &str, &str)] = &[
-    ("f8e4m3fn", "float8_e4m3fn", "NeuronCore-v3"),
+    ("f8e4m3fn", "float8_e4m3fn", "NeuronCore-v4"),
     ("f8e8m0fnu", "float8_e8m0fnu", "NeuronCore-v4"),
     ("f8e5m2_x4", "float8_e5m2_x4", "NeuronCore-v4"),
     ("f8e4m3fn_x4", "float8_e4m3fn_x4", "NeuronCore-v4"),
