@@ -131,24 +131,23 @@ const REST_STREAMS: [u64; 2] = [2, 2];
 fn emulated_cycles(program: &Program, inst: &Inst, target: &Target) -> u64 {
     let timing = &target.timing;
     let floor = |cycles: u64| cycles.max(timing.min_ii_cycles);
-    let free = |arg: &Arg| match arg {
-        Arg::View(id) => program[*id].free_count(),
+    let free = |arg: Arg| match arg {
+        Arg::View(id) => program[id].free_count(),
         _ => 0,
     };
     let mut cycles = 0;
-    for (idx, arg) in inst.args.iter().enumerate() {
+    for (operand, arg) in inst.op.row().operands.iter().zip(&inst.args) {
         let Arg::Alu(op) = arg else { continue };
         if !op.facts().emulated {
             continue;
         }
-        // The right side stands behind its operator; an operator that stands last has it in front.
-        let right = inst.args.get(idx + 1).filter(|it| **it != Arg::Absent);
-        let reversed = matches!(inst.args.get(idx + 2), Some(Arg::Bool(true)));
-        let divisor = match right {
-            Some(_) if reversed => free(&inst.args[1]),
-            Some(right) => free(right),
-            None => free(&inst.args[idx - 1]),
+        let (left, right, reverse) = match operand.name {
+            "op0" => ("data", "operand0", "reverse0"),
+            "op1" => ("data", "operand1", "reverse1"),
+            _ => ("data1", "data2", ""),
         };
+        let is_reversed = self::operand(inst, reverse) == Some(Arg::Bool(true));
+        let divisor = self::operand(inst, if is_reversed { left } else { right }).map_or(0, free);
         if divisor > 0 {
             cycles += floor(timing.reciprocal_cycles * divisor);
         }
@@ -310,5 +309,32 @@ fn operand_view<'a>(program: &'a Program, inst: &Inst, name: &str) -> Option<&'a
     match operand(inst, name)? {
         Arg::View(id) => Some(&program[id]),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+    use crate::text;
+
+    #[test]
+    fn a_quotient_costs_the_reciprocal_of_its_divisor() {
+        let cycles = |operator: &str| {
+            let text = format!(
+                "kernel %k for trainium1\nbuf %x: f32[128, 512] @ sbuf\nbody {{\n  \
+                 %x <- scalar_tensor_tensor %x, %x, operand0=2.0, {operator}\n}}\n"
+            );
+            let mut sources = Sources::new();
+            let file = sources.add("text.nir", text);
+            let program = text::parse(&sources, file).expect("a correct text").program;
+            busy(&program, &program.insts[0], &crate::target::TARGETS[0]).cycles
+        };
+        let plain = cycles("op0=add, op1=add");
+        assert_eq!(cycles("op0=divide, op1=add"), plain);
+        let by_tile = cycles("op0=divide, op1=add, reverse0=true");
+        assert_eq!(by_tile, plain + 8 * 512);
+        assert_eq!(cycles("op0=add, op1=divide"), by_tile);
+        assert_eq!(cycles("op0=add, op1=divide, reverse1=true"), by_tile);
     }
 }
