@@ -26,6 +26,10 @@ use scan::{scan_fstring, scan_string};
 const MAX_BRACKETS: usize = 200;
 const MAX_BLOCKS: usize = 100;
 
+/// How many bytes of a file may be read in vain in search of the ends of f-strings whose holes hold quotes; later ones end
+/// at their first closing quote.
+const MAX_SEARCHED: usize = 1 << 20;
+
 /// How many errors of one file are kept.
 const MAX_ERRORS: usize = 1000;
 
@@ -85,9 +89,13 @@ pub enum Flaw {
     TripleQuote,
 }
 
+/// How many bytes were read in search of ends that were not found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Searched(usize);
+
 /// The kind of a token. The last group is not lexed but made by the passes.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[logos(error = Flaw, skip r"[ \t\f]+", skip r"\\(\r\n|\n|\r)")]
+#[logos(error = Flaw, extras = Searched, skip r"[ \t\f]+", skip r"\\(\r\n|\n|\r)")]
 #[rustfmt::skip]
 pub enum Tok {
     #[regex(r"\r\n|\n|\r")] LineEnd,

@@ -279,6 +279,11 @@ fn limits_are_errors() {
         ("elif", format!("if x:\n  pass\n{elifs}"), "nested-too-deep"),
         ("blocks", blocks, "nested-too-deep"),
         ("f-strings", nested_fstrings, "nested-too-deep"),
+        (
+            "f-strings with open holes",
+            "x = ".to_owned() + &"f\"{a\" ".repeat(100_000),
+            "bad-fstring",
+        ),
         ("a long list", format!("x = [{}]", "1, ".repeat(100_000)), ""),
         (
             "a long line",

@@ -3,7 +3,7 @@
 //! Takes the raw lexer standing behind the opening quote, moves it behind the closing one. Never looks at escapes
 //! beyond skipping them: raw strings, too, let a backslash keep the next quote.
 
-use super::{Flaw, Tok};
+use super::{Flaw, MAX_SEARCHED, Tok};
 use logos::Lexer;
 
 /// How deep f-strings may nest in f-strings while their end is searched; the parser refuses them earlier.
@@ -20,10 +20,14 @@ pub(super) fn scan_string(lexer: &mut Lexer<'_, Tok>) -> Result<(), Flaw> {
 pub(super) fn scan_fstring(lexer: &mut Lexer<'_, Tok>) -> Result<(), Flaw> {
     let quote = Quote::of(lexer.slice());
     let rest = lexer.remainder().as_bytes();
-    let end = quote
-        .end_of_fstring(rest, 0, MAX_FSTRING_NESTING)
-        .or_else(|| quote.end_of_plain(rest, 0));
-    finish(lexer, quote, end)
+    if lexer.extras.0 < MAX_SEARCHED {
+        if let Some(end) = quote.end_of_fstring(rest, 0, MAX_FSTRING_NESTING) {
+            return finish(lexer, quote, Some(end));
+        }
+        let line = rest.iter().position(|it| *it == b'\n');
+        lexer.extras.0 += line.filter(|_| !quote.triple).unwrap_or(rest.len());
+    }
+    finish(lexer, quote, quote.end_of_plain(rest, 0))
 }
 
 fn finish(lexer: &mut Lexer<'_, Tok>, quote: Quote, end: Option<usize>) -> Result<(), Flaw> {
