@@ -12,7 +12,7 @@
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::launch::Grid;
-use crate::source::Span;
+use crate::source::{Span, outside_strings};
 
 /// A `run` directive with the `expect` and `snapshot` lines below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -273,16 +273,12 @@ fn is_name(text: &str) -> bool {
 pub fn split(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut depth = 0;
-    let mut quote = None;
     let mut start = 0;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(mark), c) if c == mark => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth -= 1,
-            (None, ',') if depth == 0 => {
+    for (at, c) in outside_strings(text) {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
                 pieces.push(&text[start..at]);
                 start = at + 1;
             }
@@ -297,7 +293,7 @@ pub fn split(text: &str) -> Vec<&str> {
 /// The bracket that closes the one at `open`.
 fn matching(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0;
-    for (at, c) in text.char_indices().skip_while(|it| it.0 < open) {
+    for (at, c) in outside_strings(text).filter(|it| it.0 >= open) {
         match c {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => {
@@ -335,6 +331,14 @@ mod tests {
     }
 
     #[test]
+    fn brackets_and_commas_in_strings_are_text() {
+        let runs =
+            read("# nk: run f(s=\"a)b\", t=\"c\\\",d\", n=1)\n").expect("the directive is well-formed");
+        let values: Vec<&str> = runs[0].args.iter().map(|it| it.1.as_str()).collect();
+        assert_eq!(values, ["\"a)b\"", "\"c\\\",d\"", "1"]);
+    }
+
+    #[test]
     fn runs_have_flags() {
         let runs = read("# nk: run f(n=1) grid=2 spill cores=2 trap=nan,inf sanitize place-seed=3\n");
         let runs = runs.expect("the directive is well-formed");
@@ -359,6 +363,7 @@ mod tests {
             "# nk: run f() grid=0\n",
             "# nk: run f() cores=3\n",
             "# nk: run f() trap=zero\n",
+            "# nk: run f(s=\")\n",
             "# nk: run f() spilled\n",
         ] {
             assert!(read(text).is_err(), "{text}");

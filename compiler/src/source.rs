@@ -98,6 +98,23 @@ impl Sources {
     }
 }
 
+/// The characters of a piece of Python that stand in no string literal, quotation marks included in the literals.
+pub(crate) fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut quote = None;
+    let mut is_escaped = false;
+    text.char_indices().filter(move |&(_, c)| {
+        match quote {
+            Some(_) if is_escaped => is_escaped = false,
+            Some(_) if c == '\\' => is_escaped = true,
+            Some(mark) if c == mark => quote = None,
+            Some(_) => {}
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None => return true,
+        }
+        false
+    })
+}
+
 impl<'a> Files<'a> for Sources {
     type FileId = FileId;
     type Name = &'a str;

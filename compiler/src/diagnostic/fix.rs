@@ -4,7 +4,7 @@
 //! where it says is no edit: a wrong edit is worse than none. Never writes a file.
 
 use super::Diagnostic;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources, Span, outside_strings};
 
 /// An edit that a message suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,15 +118,12 @@ fn keyword_argument(text: &str, name: &str) -> Option<(usize, usize)> {
     if !after.starts_with('=') || after.starts_with("==") {
         return None;
     }
-    let (mut depth, mut quote, mut end) = (0usize, None, text.len());
-    for (at, c) in text.char_indices().skip_while(|it| it.0 < start) {
-        match (quote, c) {
-            (Some(mark), c) if c == mark => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') if depth > 0 => depth -= 1,
-            (None, ')' | ']' | '}' | ',') if depth == 0 => {
+    let (mut depth, mut end) = (0usize, text.len());
+    for (at, c) in outside_strings(text).filter(|it| it.0 >= start) {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth > 0 => depth -= 1,
+            ')' | ']' | '}' | ',' if depth == 0 => {
                 end = at;
                 break;
             }
