@@ -14,6 +14,7 @@ use crate::Compiled;
 use crate::directive::split;
 use crate::ir::{Name, Role};
 use crate::source::Span;
+use crate::target::TARGETS;
 
 /// Where a program stands among those that run with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +59,8 @@ pub enum Deal {
     Turns,
 }
 
-/// The cores that `nl.nc` can name: those of a chip.
-const CORES: u32 = 2;
+/// The cores that `nl.nc` can name: those of a chip, of which every target has as many.
+const CORES: u32 = TARGETS[0].cores;
 
 /// A size inside of an axis: plain, or of cores.
 enum Part {
@@ -87,8 +88,10 @@ impl Grid {
                         .map(part)
                         .collect::<Result<Vec<_>, _>>()?;
                     match parts[..] {
-                        [Part::Cores(n), Part::Programs(size)] => (n * size, Some((n, Deal::Blocks))),
-                        [Part::Programs(size), Part::Cores(n)] => (n * size, Some((n, Deal::Turns))),
+                        [Part::Cores(n), Part::Programs(size)] => {
+                            (product(n, size)?, Some((n, Deal::Blocks)))
+                        }
+                        [Part::Programs(size), Part::Cores(n)] => (product(n, size)?, Some((n, Deal::Turns))),
                         _ => return Err("nl.spmd_dim takes a size and nl.nc(2), in either order".to_string()),
                     }
                 }
@@ -143,6 +146,11 @@ impl Grid {
         };
         core % n_cores
     }
+}
+
+fn product(n: u32, size: u32) -> Result<u32, String> {
+    n.checked_mul(size)
+        .ok_or_else(|| format!("{n} times {size} programs are more than an axis of a grid counts"))
 }
 
 fn part(text: &str) -> Result<Part, String> {
@@ -211,7 +219,15 @@ mod tests {
 
     #[test]
     fn what_is_no_grid_is_said_so() {
-        for text in ["0", "x", "nl.nc(3)", "nl.nc(2),nl.nc(2)", "nl.spmd_dim(2)", "-1"] {
+        for text in [
+            "0",
+            "x",
+            "nl.nc(3)",
+            "nl.nc(2),nl.nc(2)",
+            "nl.spmd_dim(2)",
+            "nl.spmd_dim(nl.nc(2), 2147483649)",
+            "-1",
+        ] {
             assert!(Grid::parse(text).is_err(), "{text}");
         }
     }
