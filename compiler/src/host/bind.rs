@@ -213,6 +213,14 @@ impl<'a> Call<'a> {
         self.opt(name).map(|it| to_dtype(self, name, it)).transpose()
     }
 
+    /// A result in the type that `dtype=` names, if it names one.
+    pub fn cast(&self, array: HostArray) -> HostResult<Arg> {
+        Ok(match self.dtype("dtype")? {
+            Some(dtype) => array.astype(dtype).into(),
+            None => array.into(),
+        })
+    }
+
     /// One integer or a sequence of them.
     pub fn ints(&self, name: &'static str) -> HostResult<Vec<i64>> {
         let arg = self.need(name)?;

@@ -289,14 +289,11 @@ pub fn call(name: &str, args: &[Arg], kwargs: &[(String, Arg)], state: &mut Host
     }
     if let Some(row) = UNARY.iter().find(|it| it.name == name) {
         let call = bind(row.name, "x, dtype=", args, kwargs)?;
-        return cast(&call, apply_unary(row, &call.array("x")?)?);
+        return call.cast(apply_unary(row, &call.array("x")?)?);
     }
     if let Some(row) = BINARY.iter().find(|it| it.name == name) {
         let call = bind(row.name, "x1, x2, dtype=", args, kwargs)?;
-        return cast(
-            &call,
-            apply_binary(row, &call.operand("x1")?, &call.operand("x2")?)?,
-        );
+        return call.cast(apply_binary(row, &call.operand("x1")?, &call.operand("x2")?)?);
     }
     if let Some(row) = name.strip_suffix(".outer").and_then(binary_named) {
         let call = bind(row.name, "x1, x2", args, kwargs)?;
@@ -324,13 +321,6 @@ fn near(name: &str) -> Option<String> {
 
 fn binary_named(name: &str) -> Option<&'static Binary> {
     BINARY.iter().find(|it| it.name == name)
-}
-
-fn cast(call: &Call, array: super::HostArray) -> HostResult<Arg> {
-    Ok(call
-        .dtype("dtype")?
-        .map_or(array.clone(), |it| array.astype(it))
-        .into())
 }
 
 fn dtype(call: &Call) -> HostResult<Arg> {

@@ -81,11 +81,7 @@ fn constant_array(shape: &[usize], value: f64, dtype: HostDtype) -> Arg {
 
 /// `array(object, dtype)`, also `asarray` and `ascontiguousarray`: arrays never alias, so all copy alike.
 pub fn array(call: &Call) -> HostResult<Arg> {
-    let array = call.array("a")?;
-    Ok(call
-        .dtype("dtype")?
-        .map_or(array.clone(), |it| array.astype(it))
-        .into())
+    call.cast(call.array("a")?)
 }
 
 /// `float32(x)` and the other types called as functions.

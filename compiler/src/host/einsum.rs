@@ -67,11 +67,7 @@ pub fn einsum(call: &Call) -> HostResult<Arg> {
             term.array = spread(&term.array, &shape)?;
         }
     }
-    let array = HostArray::from_rounded(contract(terms, &output)?, dtype);
-    Ok(call
-        .dtype("dtype")?
-        .map_or(array.clone(), |it| array.astype(it))
-        .into())
+    call.cast(HostArray::from_rounded(contract(terms, &output)?, dtype))
 }
 
 /// The labels of one operand; `...` takes the axes that no letter names.

@@ -55,15 +55,8 @@ pub fn concatenate(call: &Call) -> HostResult<Arg> {
         arrays
     };
     let n_dims = arrays.first().map_or(1, HostArray::n_dims);
-    let joined = join(
-        call,
-        &arrays,
-        if flat { 0 } else { call.axis_or("axis", 0, n_dims)? },
-    )?;
-    Ok(call
-        .dtype("dtype")?
-        .map_or(joined.clone(), |it| joined.astype(it))
-        .into())
+    let axis = if flat { 0 } else { call.axis_or("axis", 0, n_dims)? };
+    call.cast(join(call, &arrays, axis)?)
 }
 
 /// `append(arr, values, axis)`.
@@ -272,7 +265,10 @@ fn roll_axis(array: &HostArray, axis: usize, shift: i64) -> HostArray {
     HostArray::from_exact(array.view().select(Axis(axis), &picks), array.dtype())
 }
 
-/// `pad(array, pad_width, mode, constant_values)`: constant, edge, reflect, symmetric or wrap.
+/// How `pad` fills.
+const MODES: &[&str] = &["constant", "edge", "reflect", "symmetric", "wrap"];
+
+/// `pad(array, pad_width, mode, constant_values)`.
 pub fn pad(call: &Call) -> HostResult<Arg> {
     let array = call.array("array")?;
     let widths = widths(call, array.n_dims())?;
@@ -284,6 +280,9 @@ pub fn pad(call: &Call) -> HostResult<Arg> {
         .collect();
     check_size(&shape)?;
     let mode = call.text_or("mode", "constant")?;
+    if !MODES.contains(&mode) {
+        return Err(call.bad(format!("mode must be one of {}", MODES.join(", "))));
+    }
     if mode == "constant" {
         let value = call
             .opt_array("constant_values")?
@@ -323,7 +322,7 @@ fn mirror(mode: &str, at: i64, size: i64) -> Option<usize> {
             .min(2 * size - 1 - at.rem_euclid(2 * size)),
         "reflect" if size > 1 => at.rem_euclid(period).min(period - at.rem_euclid(period)),
         "reflect" => 0,
-        _ => return None,
+        _ => unreachable!("`pad` knows its modes"),
     };
     usize::try_from(source).ok()
 }

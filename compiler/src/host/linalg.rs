@@ -95,14 +95,7 @@ pub fn multiply_batches(left: &HostArray, right: &HostArray) -> ArrayD<f64> {
 }
 
 pub fn matmul(call: &Call) -> HostResult<Arg> {
-    cast(call, matmul_of(&call.array("x1")?, &call.array("x2")?)?)
-}
-
-fn cast(call: &Call, array: HostArray) -> HostResult<Arg> {
-    Ok(call
-        .dtype("dtype")?
-        .map_or(array.clone(), |it| array.astype(it))
-        .into())
+    call.cast(matmul_of(&call.array("x1")?, &call.array("x2")?)?)
 }
 
 /// Sums products over paired axes; the free axes of the left come first.

@@ -263,7 +263,7 @@ pub fn bin_count(call: &Call) -> HostResult<Arg> {
     .into())
 }
 
-/// `delete(arr, obj, axis)`.
+/// `delete(arr, obj, axis)`: positions along the axis, or a mask of it.
 pub fn delete(call: &Call) -> HostResult<Arg> {
     let array = call.array("arr")?;
     let (array, axis) = match call.opt("axis") {
@@ -275,8 +275,19 @@ pub fn delete(call: &Call) -> HostResult<Arg> {
     };
     let size = array.shape()[axis];
     let mut stays = vec![true; size];
-    for index in positions(call, "obj")?.view() {
-        stays[wrap(*index, axis, size)?] = false;
+    let gone = positions(call, "obj")?;
+    if gone.dtype() == HostDtype::Bool && gone.n_dims() > 0 {
+        if gone.shape() != [size] {
+            return Err(HostError::MaskShape {
+                mask: gone.shape().to_vec(),
+                shape: vec![size],
+            });
+        }
+        stays = gone.view().iter().map(|it| *it == 0.0).collect();
+    } else {
+        for index in gone.view() {
+            stays[wrap(*index, axis, size)?] = false;
+        }
     }
     let kept: Vec<usize> = (0..size).filter(|it| stays[*it]).collect();
     Ok(HostArray::from_exact(array.view().select(Axis(axis), &kept), array.dtype()).into())

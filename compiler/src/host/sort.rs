@@ -1,4 +1,4 @@
-//! Order: sort, argsort, the k-th value, unique values, membership, searching.
+//! Order: sort, argsort, unique values, membership, searching.
 //!
 //! NaN sorts last, and every sort is stable, whatever `kind` says.
 
