@@ -1,10 +1,9 @@
 //! Spilling: tiles that do not fit into SBUF move to HBM and back, and sums that do not fit into PSUM move to SBUF.
 //!
 //! Takes a program that cannot be placed, gives one that can. `psum` comes first, since what leaves PSUM needs SBUF. When
-//! SBUF is full, whole tiles whose next use is furthest
-//! away are copied to private HBM and, before that use, into a new tile. What came from an argument and was not changed is
-//! loaded again instead of saved, and what is overwritten next is not saved at all. Every copy is a `dma_copy` like any
-//! other. Programs with loops of the device are left as they are.
+//! SBUF is full, whole tiles whose next use is furthest away are copied to private HBM and, before that use, into a new
+//! tile. What came from an argument and was not changed is loaded again instead of saved, and what is overwritten next is
+//! not saved at all. Every copy is a `dma_copy` like any other. Programs with loops of the device are left as they are.
 
 mod psum;
 
@@ -14,7 +13,7 @@ use crate::ir::{Asked, BufferId, Dim, Inst, InstId, LocId, Name, Program, Role, 
 use crate::isa::{Access, Arg, Engine, MAX_ARGS, Memory, Op};
 use crate::place::place;
 use crate::target::Target;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -57,7 +56,7 @@ pub fn spill(program: &Program, target: &Target) -> Option<(Program, Spilled)> {
     if psum_bytes > 0 && place(program, target).is_ok() {
         return Some((program.clone(), with_psum(Spilled::default())));
     }
-    let uses = Uses::of(program);
+    let uses = Uses::of(program, Memory::Sbuf);
     FILLS.iter().find_map(|fill| {
         let capacity = u64::from(target.sbuf_partition_bytes) * fill / 1000;
         let (spilled, moved) = Spilling::new(program, &uses, capacity, target).run()?;
@@ -84,28 +83,65 @@ fn relieved(program: &Program, target: &Target) -> Option<(Program, u64)> {
     })
 }
 
-/// The instructions that touch each tile in SBUF, ascending; empty for other buffers.
-struct Uses(Vec<Vec<u32>>);
+/// The instructions that touch each tile in a memory, ascending, and the last that writes it.
+struct Uses {
+    /// Empty for buffers in other memories.
+    all: Vec<Vec<u32>>,
+    last_write: Vec<u32>,
+}
 
 impl Uses {
-    fn of(program: &Program) -> Uses {
-        let mut uses = vec![Vec::new(); program.buffers.len()];
+    fn of(program: &Program, memory: Memory) -> Uses {
+        let mut uses = Uses {
+            all: vec![Vec::new(); program.buffers.len()],
+            last_write: vec![0; program.buffers.len()],
+        };
         for (id, inst) in program.iter() {
-            for (_, view) in program.accesses(inst) {
-                let list: &mut Vec<u32> = &mut uses[view.buffer.index()];
-                let at = id.index() as u32;
-                if program.memory(view) == Memory::Sbuf && list.last() != Some(&at) {
-                    list.push(at);
+            let at = id.index() as u32;
+            for (access, view) in program.accesses(inst) {
+                let buffer = view.buffer.index();
+                if program.memory(view) != memory {
+                    continue;
+                }
+                if uses.all[buffer].last() != Some(&at) {
+                    uses.all[buffer].push(at);
+                }
+                if access != Access::Read {
+                    uses.last_write[buffer] = at;
                 }
             }
         }
-        Uses(uses)
+        uses
     }
 
     /// The first use behind an instruction.
     fn next(&self, buffer: BufferId, at: u32) -> Option<u32> {
-        let list = &self.0[buffer.index()];
+        let list = &self.all[buffer.index()];
         list.get(list.partition_point(|&it| it <= at)).copied()
+    }
+}
+
+/// The names of a program's buffers, each with the number of its last copy.
+struct Names(FxHashMap<Name, u32>);
+
+impl Names {
+    fn of(program: &Program) -> Names {
+        let names = program.buffers.iter().map(|it| (it.name.clone(), it.name.copy));
+        Names(names.collect())
+    }
+
+    /// Makes a name that no buffer has of one that some has. A tile may come back any number of times, so that the search
+    /// goes on where the last one ended.
+    fn take(&mut self, name: &mut Name) {
+        let wanted = name.clone();
+        if let Some(last) = self.0.get(&wanted) {
+            name.copy = *last;
+            while self.0.contains_key(name) {
+                name.copy += 1;
+            }
+        }
+        self.0.insert(wanted, name.copy);
+        self.0.insert(name.clone(), name.copy);
     }
 }
 
@@ -145,7 +181,7 @@ struct Spilling<'a> {
     filled: u64,
     /// Tiles that are here and may leave, by their next use.
     resident: BTreeSet<(u32, BufferId)>,
-    names: FxHashSet<Name>,
+    names: Names,
     moved: Spilled,
 }
 
@@ -178,7 +214,7 @@ impl<'a> Spilling<'a> {
             is_constant,
             filled: 0,
             resident: BTreeSet::new(),
-            names: program.buffers.iter().map(|it| it.name.clone()).collect(),
+            names: Names::of(program),
             moved: Spilled::default(),
         }
     }
@@ -294,7 +330,7 @@ impl<'a> Spilling<'a> {
     /// A new buffer for a tile that comes back.
     fn version(&mut self, tile: BufferId) -> BufferId {
         let mut buffer = self.program[tile].clone();
-        self.rename(&mut buffer.name);
+        self.names.take(&mut buffer.name);
         self.out.add_buffer(buffer)
     }
 
@@ -302,16 +338,10 @@ impl<'a> Spilling<'a> {
     fn away(&mut self, tile: BufferId) -> BufferId {
         let mut buffer = self.program[tile].clone();
         buffer.name.base = format!("{}_spilled", buffer.name.base).into();
-        self.rename(&mut buffer.name);
+        self.names.take(&mut buffer.name);
         buffer.memory = Memory::Hbm;
         buffer.request = None;
         self.out.add_buffer(buffer)
-    }
-
-    fn rename(&mut self, name: &mut Name) {
-        while !self.names.insert(name.clone()) {
-            name.copy += 1;
-        }
     }
 
     /// Copies what a tile holds between two buffers of its shape, and gives the bytes.

@@ -9,7 +9,7 @@ mod instance;
 pub use instance::{INSTANCES, Instance, Topology};
 
 use crate::dtype::Dtype;
-use crate::isa::{Engine, Generation};
+use crate::isa::{Engine, Generation, N_ENGINES};
 
 /// A chip, as one of its cores sees it.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct Target {
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// Clocks in MHz, indexed by [`Engine`].
-    pub clock_mhz: [u32; 5],
+    pub clock_mhz: [u32; N_ENGINES],
     /// Minimum initiation interval of an instruction, in cycles of its engine.
     pub min_ii_cycles: u64,
     /// The same when an address is known at run time only (ISA26).
@@ -89,9 +89,9 @@ pub struct Timing {
     /// Thousandths of a cycle per element of a two-stream f32 instruction: measured 2.02.
     pub two_stream_millicycles: u64,
     /// Gap added to the initiation interval, in cycles, indexed by [`Engine`]; GpSimd's is assumed.
-    pub access_gap_cycles: [u64; 5],
+    pub access_gap_cycles: [u64; N_ENGINES],
     /// From the end of occupancy to completion, indexed by [`Engine`]; GpSimd's is assumed.
-    pub completion_ps: [u64; 5],
+    pub completion_ps: [u64; N_ENGINES],
     /// Engines whose gap and completion are assumed, not measured.
     pub assumed_engines: &'static [Engine],
     /// Exposed part of a weight load.
@@ -248,6 +248,15 @@ impl Target {
         TARGETS
             .iter()
             .find(|it| it.name == name || it.aliases.contains(&name))
+    }
+
+    /// Bytes a partition that a sum takes in PSUM: a matmul writes inside one bank, so that large ones have theirs alone.
+    pub fn psum_bytes(&self, bytes: u64) -> u64 {
+        let bank_bytes = u64::from(self.psum_bank_bytes);
+        match 2 * bytes > bank_bytes {
+            true => bytes.next_multiple_of(bank_bytes),
+            false => bytes,
+        }
     }
 
     pub fn psum_banks(&self) -> u32 {

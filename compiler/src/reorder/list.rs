@@ -19,18 +19,18 @@ const N_QUEUES: usize = N_ENGINES + 1;
 const STORES: usize = N_ENGINES;
 
 /// What lives in SBUF and PSUM while an order grows.
-pub struct Room {
+pub struct Room<'a> {
+    target: &'a Target,
     /// Accesses of each buffer that are still to come.
     n_left: Vec<u32>,
     is_born: Vec<bool>,
     /// Bytes a partition, by memory.
     live: [u64; 3],
     capacity: [u64; 3],
-    bank_bytes: u64,
 }
 
-impl Room {
-    pub fn new(program: &Program, target: &Target) -> Room {
+impl<'a> Room<'a> {
+    pub fn new(program: &Program, target: &'a Target) -> Room<'a> {
         let mut n_left = vec![0; program.buffers.len()];
         for inst in &program.insts {
             for (_, view) in program.accesses(inst) {
@@ -39,22 +39,22 @@ impl Room {
         }
         let mut capacity = [u64::MAX; 3];
         capacity[Memory::Sbuf as usize] = u64::from(target.sbuf_partition_bytes);
-        capacity[Memory::Psum as usize] = u64::from(target.psum_banks() * target.psum_bank_bytes);
+        capacity[Memory::Psum as usize] = u64::from(target.psum_partition_bytes);
         Room {
+            target,
             n_left,
             is_born: vec![false; program.buffers.len()],
             live: [0; 3],
             capacity,
-            bank_bytes: u64::from(target.psum_bank_bytes),
         }
     }
 
-    /// Bytes a partition that a buffer takes: a matmul writes inside one bank, so that large sums have theirs alone.
+    /// Bytes a partition that a buffer takes.
     fn bytes(&self, program: &Program, buffer: BufferId) -> u64 {
         let it = &program[buffer];
         match it.memory {
-            Memory::Psum if 2 * it.bytes() > self.bank_bytes => it.bytes().next_multiple_of(self.bank_bytes),
-            _ => it.bytes(),
+            Memory::Psum => self.target.psum_bytes(it.bytes()),
+            Memory::Hbm | Memory::Sbuf => it.bytes(),
         }
     }
 

@@ -4,12 +4,11 @@
 //! more, furthest next use first, are copied to SBUF by the Vector engine, and what reads them later reads the copy. Every
 //! copy is a `tensor_copy` like any other. Sums that are still added to stay, and so do those at an address of the user's.
 
-use super::{copy_args, piece_view};
+use super::{Names, Uses, copy_args, piece_view};
 use crate::check::{Extent, Gap, Written, window};
-use crate::ir::{Asked, BufferId, Inst, InstId, LocId, Name, Program};
+use crate::ir::{Asked, BufferId, Inst, InstId, LocId, Program};
 use crate::isa::{Access, Arg, Engine, Memory, Op};
 use crate::target::Target;
-use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// The program with at most `capacity` bytes of sums in each partition, and the bytes that were copied for it, in all
@@ -19,10 +18,9 @@ pub fn relieve(program: &Program, capacity: u64, target: &Target) -> Option<(Pro
     out.insts.clear();
     let mut relief = Relief {
         program,
-        uses: Uses::of(program),
+        uses: Uses::of(program, Memory::Psum),
         capacity,
         target,
-        bank: u64::from(target.psum_bank_bytes),
         out,
         copies: vec![None; program.buffers.len()],
         written: vec![Written::Nothing; program.buffers.len()],
@@ -30,7 +28,7 @@ pub fn relieve(program: &Program, capacity: u64, target: &Target) -> Option<(Pro
         is_here: vec![false; program.buffers.len()],
         filled: 0,
         resident: BTreeSet::new(),
-        names: program.buffers.iter().map(|it| it.name.clone()).collect(),
+        names: Names::of(program),
         moved_bytes: 0,
     };
     for (id, inst) in program.iter() {
@@ -39,49 +37,11 @@ pub fn relieve(program: &Program, capacity: u64, target: &Target) -> Option<(Pro
     Some((relief.out, relief.moved_bytes))
 }
 
-/// The instructions that touch each tile in PSUM, ascending, and the last that writes it.
-struct Uses {
-    all: Vec<Vec<u32>>,
-    last_write: Vec<u32>,
-}
-
-impl Uses {
-    fn of(program: &Program) -> Uses {
-        let mut uses = Uses {
-            all: vec![Vec::new(); program.buffers.len()],
-            last_write: vec![0; program.buffers.len()],
-        };
-        for (id, inst) in program.iter() {
-            let at = id.index() as u32;
-            for (access, view) in program.accesses(inst) {
-                let buffer = view.buffer.index();
-                if program.memory(view) != Memory::Psum {
-                    continue;
-                }
-                if uses.all[buffer].last() != Some(&at) {
-                    uses.all[buffer].push(at);
-                }
-                if access != Access::Read {
-                    uses.last_write[buffer] = at;
-                }
-            }
-        }
-        uses
-    }
-
-    /// The first use behind an instruction.
-    fn next(&self, buffer: BufferId, at: u32) -> Option<u32> {
-        let list = &self.all[buffer.index()];
-        list.get(list.partition_point(|&it| it <= at)).copied()
-    }
-}
-
 struct Relief<'a> {
     program: &'a Program,
     uses: Uses,
     capacity: u64,
     target: &'a Target,
-    bank: u64,
     out: Program,
     /// Where the value of a sum is once it has left.
     copies: Vec<Option<BufferId>>,
@@ -92,7 +52,7 @@ struct Relief<'a> {
     filled: u64,
     /// Sums that are here and may leave, by their next use.
     resident: BTreeSet<(u32, BufferId)>,
-    names: FxHashSet<Name>,
+    names: Names,
     moved_bytes: u64,
 }
 
@@ -154,14 +114,9 @@ impl Relief<'_> {
         Some(())
     }
 
-    /// Bytes a partition that a sum takes: a matmul writes inside one bank, so that large ones have theirs alone.
+    /// Bytes a partition that a sum takes.
     fn bytes(&self, sum: BufferId) -> u64 {
-        let bytes = self.program[sum].bytes();
-        if 2 * bytes > self.bank {
-            bytes.next_multiple_of(self.bank)
-        } else {
-            bytes
-        }
+        self.target.psum_bytes(self.program[sum].bytes())
     }
 
     /// Whether nothing writes the sum any more, and instructions can read just what was written of it.
@@ -186,9 +141,7 @@ impl Relief<'_> {
         self.filled -= self.bytes(sum);
         let mut buffer = self.program[sum].clone();
         buffer.name.base = format!("{}_evacuated", buffer.name.base).into();
-        while !self.names.insert(buffer.name.clone()) {
-            buffer.name.copy += 1;
-        }
+        self.names.take(&mut buffer.name);
         buffer.memory = Memory::Sbuf;
         let copy = self.out.add_buffer(buffer);
         self.copies[sum.index()] = Some(copy);
