@@ -70,7 +70,7 @@ pub enum Mistake {
     },
     /// An on-chip buffer without dimensions has no partitions.
     NoPartitions,
-    /// Strides of a buffer that do not fit in 32 bits.
+    /// Strides of a buffer that do not fit in 32 bits, or more elements than later arithmetic can bear.
     ShapeTooLarge,
     RegionForm {
         on_chip: bool,
@@ -241,7 +241,7 @@ impl Report for Error {
             }
             Mistake::ShapeTooLarge => Diagnostic::error(
                 "shape-too-large",
-                "the strides of this shape do not fit in 32 bits",
+                "the strides of this shape do not fit in 32 bits, or its elements in 60",
             )
             .at(span, "this shape"),
             Mistake::RegionForm { on_chip } => {
