@@ -10,6 +10,7 @@ use super::{Gap, window};
 use crate::ir::{InstId, Program, ViewId};
 use crate::isa::{Access, Unit};
 use crate::source::Span;
+use std::ops::Range;
 
 /// What a value reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,16 +40,15 @@ pub fn explained(program: &Program, mut error: Error, reads: &[EarlyRead]) -> Er
     } = &mut error
         && let Some(first) = reads.first()
     {
-        let mut reaches = reads.iter().map(|it| reached(program, it));
-        *reach = reaches.find(|it| *it != Reach::Nothing).unwrap_or(Reach::Nothing);
+        *reach = first_reach(program, reads);
         let wanted = window(program, &program[first.view]);
         let writes = |id: &InstId| {
             let mut written = program[*id].views().filter(|it| it.0 != Access::Read);
             written.any(|(_, it)| {
-                let meets = wanted
-                    .zip(window(program, &program[it]))
-                    .is_some_and(|(a, b)| a.meets(&b));
-                program[it].buffer == program[first.view].buffer && meets
+                program[it].buffer == program[first.view].buffer
+                    && wanted
+                        .zip(window(program, &program[it]))
+                        .is_some_and(|(a, b)| a.meets(&b))
             })
         };
         let after = (first.by.index() + 1..program.insts.len())
@@ -62,18 +62,38 @@ pub fn explained(program: &Program, mut error: Error, reads: &[EarlyRead]) -> Er
     error
 }
 
-/// What elements without a value reach from an instruction on that reads them.
-fn reached(program: &Program, read: &EarlyRead) -> Reach {
-    let by = read.by.index();
+/// The first thing that matters and that one of the reads reaches; they are in program order.
+fn first_reach(program: &Program, reads: &[EarlyRead]) -> Reach {
+    let around = |it: &EarlyRead| {
+        let by = it.by.index();
+        program.outer_loops().find(|it| it.contains(&by))
+    };
+    // What one loop leaves must not be taken for what another begins with.
+    let mut reaches = reads
+        .chunk_by(|a, b| around(a) == around(b))
+        .map(|alike| reached(program, alike, around(&alike[0])));
+    reaches.find(|it| *it != Reach::Nothing).unwrap_or(Reach::Nothing)
+}
+
+/// What elements without a value reach from the instructions on that read them, inside of one outermost loop or of none.
+fn reached(program: &Program, reads: &[EarlyRead], around: Option<Range<usize>>) -> Reach {
     let mut taint = Taint::new(program);
-    taint.add(read.view, &read.gaps);
-    let around = program.outer_loops().find(|it| it.contains(&by));
+    let mut to_come = reads.iter().peekable();
     // Another iteration may read what this one leaves.
     let rounds = [
-        by..program.insts.len(),
+        reads[0].by.index()..program.insts.len(),
         around.map_or(0..0, |it| it.start..program.insts.len()),
     ];
     for id in rounds.into_iter().flatten().map(InstId::new) {
+        while let Some(read) = to_come.next_if(|it| it.by == id) {
+            taint.add(read.view, &read.gaps);
+        }
+        if taint.is_empty() {
+            match to_come.peek() {
+                Some(_) => continue,
+                None => break,
+            }
+        }
         let inst = &program[id];
         let n_operands = inst.views().count();
         let mut is_address = false;
@@ -97,9 +117,6 @@ fn reached(program: &Program, read: &EarlyRead) -> Reach {
                 name: in_hbm.map_or(String::new(), |it| program[program[it.1].buffer].name.to_string()),
                 span: program.span(inst.loc),
             };
-        }
-        if taint.is_empty() {
-            break;
         }
     }
     Reach::Nothing

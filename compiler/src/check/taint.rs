@@ -5,14 +5,17 @@
 //! not, but never the other way round.
 
 use super::{Gap, window};
-use crate::ir::{Inst, Program, View, ViewId};
+use crate::ir::{BufferId, Inst, Program, View, ViewId};
 use crate::isa::{Access, Arg, Engine, Op, ReduceCmd};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// The elements of every buffer that have no meaning.
 pub struct Taint<'a> {
     program: &'a Program,
-    of_buffer: Vec<Vec<Gap>>,
+    /// For buffers that have such elements.
+    of_buffer: FxHashMap<BufferId, Vec<Gap>>,
     /// Engines whose accumulator has taken in such an element.
     accumulators: Vec<Engine>,
     /// Elements that may still be looked at one by one.
@@ -51,19 +54,19 @@ impl<'a> Taint<'a> {
     pub fn new(program: &'a Program) -> Taint<'a> {
         Taint {
             program,
-            of_buffer: vec![Vec::new(); program.buffers.len()],
+            of_buffer: FxHashMap::default(),
             accumulators: Vec::new(),
             budget: BUDGET,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.accumulators.is_empty() && self.of_buffer.iter().all(Vec::is_empty)
+        self.accumulators.is_empty() && self.of_buffer.is_empty()
     }
 
     /// Adds the elements of a view that lie in gaps.
     pub fn add(&mut self, view: ViewId, gaps: &[Gap]) {
-        self.insert(self.program[view].buffer.index(), gaps.iter().copied());
+        self.insert(self.program[view].buffer, gaps);
     }
 
     /// Whether a view has such an element. A view that moves at run time may have any it can reach.
@@ -109,7 +112,7 @@ impl<'a> Taint<'a> {
                 self.clear(&view);
             }
             let gaps = self.gaps(&view, &results);
-            self.insert(view.buffer.index(), gaps.into_iter());
+            self.insert(view.buffer, &gaps);
         }
         if command.is_some_and(|it| it != ReduceCmd::Idle) {
             let takes_some = !reads.is_empty() && command != Some(ReduceCmd::Reset);
@@ -121,9 +124,12 @@ impl<'a> Taint<'a> {
         reaches_hbm
     }
 
-    fn insert(&mut self, buffer: usize, gaps: impl Iterator<Item = Gap>) {
-        let known = &mut self.of_buffer[buffer];
-        for gap in gaps {
+    fn insert(&mut self, buffer: BufferId, gaps: &[Gap]) {
+        if gaps.is_empty() {
+            return;
+        }
+        let known = self.of_buffer.entry(buffer).or_default();
+        for &gap in gaps {
             let is_known = known.iter().any(|it| {
                 it.first_partition <= gap.first_partition
                     && gap.end_partition <= it.end_partition
@@ -148,10 +154,9 @@ impl<'a> Taint<'a> {
 
     /// Takes away what an instruction writes anew.
     fn clear(&mut self, view: &View) {
-        let known = &mut self.of_buffer[view.buffer.index()];
-        if known.is_empty() {
+        let Entry::Occupied(mut known) = self.of_buffer.entry(view.buffer) else {
             return;
-        }
+        };
         let Some(window) = window(self.program, view) else {
             return;
         };
@@ -161,18 +166,23 @@ impl<'a> Taint<'a> {
         }
         let rows = window.first_partition..window.end_partition;
         let bytes = window.bytes.start..window.bytes.end();
-        *known = known
+        let rest: Vec<Gap> = known
+            .get()
             .iter()
             .flat_map(|&gap| without(gap, rows.clone(), bytes.clone()))
             .collect();
+        if rest.is_empty() {
+            known.remove();
+        } else {
+            known.insert(rest);
+        }
     }
 
     /// The tainted elements of a view.
     fn cells(&mut self, view: &View) -> Vec<Cells> {
-        let known = &self.of_buffer[view.buffer.index()];
-        if known.is_empty() {
+        let Some(known) = self.of_buffer.get(&view.buffer) else {
             return Vec::new();
-        }
+        };
         let Some(window) = window(self.program, view) else {
             return Vec::new();
         };
