@@ -201,17 +201,22 @@ impl Diagnostic {
             };
             cs::Label::new(style, it.span.file, it.span.range()).with_message(&it.message)
         });
+        cs::Diagnostic::new(severity)
+            .with_code(self.code)
+            .with_message(&self.message)
+            .with_labels(labels.collect())
+            .with_notes(self.remarks(sources))
+    }
+
+    /// What stands below the message: tables and notes, then help.
+    fn remarks(&self, sources: &Sources) -> Vec<String> {
         let tables = self.tables.iter().map(|it| it.text(sources));
         let notes = tables
             .chain(self.notes.iter().cloned())
             .map(|it| format!("note: {it}"));
         let suggested = self.suggestions.iter().map(|it| &it.help);
         let helps = self.helps.iter().chain(suggested).map(|it| format!("help: {it}"));
-        cs::Diagnostic::new(severity)
-            .with_code(self.code)
-            .with_message(&self.message)
-            .with_labels(labels.collect())
-            .with_notes(notes.chain(helps).collect())
+        notes.chain(helps).collect()
     }
 }
 

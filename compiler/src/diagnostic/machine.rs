@@ -57,14 +57,11 @@ impl Diagnostic {
                 )
             }
         };
-        let mut text = self.message.clone();
-        for (word, lines) in [("note", &self.notes), ("help", &self.helps)] {
-            lines.iter().for_each(|it| text += &format!("\n{word}: {it}"));
-        }
-        self.suggestions
-            .iter()
-            .for_each(|it| text += &format!("\nhelp: {}", it.help));
-        format!("::{}{place}::{}\n", self.severity.level(), escaped(&text))
+        format!(
+            "::{}{place}::{}\n",
+            self.severity.level(),
+            escaped(&self.text(sources))
+        )
     }
 
     /// The message as one result of a SARIF document.
@@ -80,20 +77,22 @@ impl Diagnostic {
             let labels = self.labels.iter().filter(|it| it.primary == is_primary);
             labels.map(location).collect()
         };
-        let mut text = self.message.clone();
-        self.notes.iter().for_each(|it| text += &format!("\nnote: {it}"));
-        self.helps.iter().for_each(|it| text += &format!("\nhelp: {it}"));
-        self.suggestions
-            .iter()
-            .for_each(|it| text += &format!("\nhelp: {}", it.help));
         format!(
             "{{\"ruleId\":{},\"level\":\"{}\",\"message\":{{\"text\":{}}},\"locations\":[{}],\"relatedLocations\":[{}]}}",
             quote(self.code),
             self.severity.level(),
-            quote(&text),
+            quote(&self.text(sources)),
             side(true).join(","),
             side(false).join(","),
         )
+    }
+
+    /// The message and what stands below it, for formats that have one text.
+    fn text(&self, sources: &Sources) -> String {
+        let lines: Vec<String> = std::iter::once(self.message.clone())
+            .chain(self.remarks(sources))
+            .collect();
+        lines.join("\n")
     }
 }
 

@@ -168,7 +168,7 @@ fn buffer(tape: &mut Tape, program: &Program) -> Buffer {
     Buffer {
         name,
         dtype: tape.pick(DTYPES).0,
-        shape: Shape::new(&dims).expect("at most six dimensions"),
+        shape: Shape::new(&dims).expect("few dimensions"),
         memory,
         role: tape.pick(&[Role::Local, Role::In, Role::Out]),
         request: (tape.below(4) == 1).then(|| Request {
@@ -388,7 +388,7 @@ fn pattern_view(tape: &mut Tape, id: BufferId, on_chip: bool, dtype: nk_compiler
     let n_free = tape.below((MAX_DIMS - dims.len() + 1) as u32);
     dims.extend((0..n_free).map(|_| dim(tape)));
     let offset = i64::from(tape.number() as i32) * if tape.flip() { 1 } else { 1 << 20 };
-    View::new(id, dtype, partition, offset, &dims).expect("at most six pairs")
+    View::new(id, dtype, partition, offset, &dims).expect("at most MAX_DIMS pairs")
 }
 
 /// Regions of the right form; where they lie is nobody's concern here.
