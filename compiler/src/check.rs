@@ -23,8 +23,8 @@ pub(crate) use written::{Extent, Written};
 
 use crate::footprint::{Bytes, Footprint};
 use crate::ir::{
-    Buffer, BufferId, FirstWrite, FirstWrites, Frame, Inst, InstId, LocId, Placement, Program, Role, View,
-    ViewId,
+    Buffer, BufferId, FirstWrite, FirstWrites, Frame, Inst, InstId, Loc, LocId, Placement, Program, Role,
+    View, ViewId,
 };
 use crate::isa::{Access, Accumulate, Arg, Op};
 use crate::source::Span;
@@ -484,13 +484,7 @@ pub(crate) fn window(program: &Program, view: &View) -> Option<Window> {
 
 /// The innermost unrolled loop around a place.
 fn innermost_loop(program: &Program, loc: LocId) -> Option<Span> {
-    let mut at = Some(loc);
-    while let Some(id) = at {
-        let loc = &program[id];
-        if let Frame::Iteration(_) = loc.frame {
-            return Some(loc.span);
-        }
-        at = loc.parent;
-    }
-    None
+    let mut around = program.locs.around(Some(loc));
+    let is_iteration = |it: &Loc| matches!(it.frame, Frame::Iteration(_));
+    around.find(is_iteration).map(|it| it.span)
 }

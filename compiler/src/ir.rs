@@ -6,11 +6,13 @@
 
 mod control;
 mod host;
+mod loc;
 mod order;
 
 pub(crate) use control::MAX_TOUCHES;
 pub use control::{Bound, Control, ControlStep, Dynamic, Index, Loop, LoopKind, Node, Register};
 pub use host::{Constant, Print};
+pub use loc::{Frame, Loc, Locs};
 pub use order::{Asked, Mark, MarkId};
 
 use crate::diagnostic::quote;
@@ -388,26 +390,6 @@ impl Shuffle {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ranks(pub Vec<u32>);
 
-/// Where an instruction or a buffer comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Loc {
-    pub span: Span,
-    /// The call or loop around it.
-    pub parent: Option<LocId>,
-    pub frame: Frame,
-}
-
-/// What a [`Loc`] stands for in the chain of parents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Frame {
-    /// The place itself.
-    Here,
-    /// The call whose callee holds the child.
-    Call,
-    /// One iteration of an unrolled loop.
-    Iteration(u32),
-}
-
 /// One instruction: a row of the table applied to operands, which stand in the row's call order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inst {
@@ -472,7 +454,7 @@ pub struct Program {
     /// Whether some view is dynamic, and whether some has a tile for an index.
     has_dynamic_views: bool,
     has_index_tiles: bool,
-    pub locs: Vec<Loc>,
+    pub locs: Locs,
     pub results: Vec<ResultValue>,
     pub constants: Vec<Constant>,
     /// In program order.
@@ -499,7 +481,7 @@ impl Program {
             loops: Vec::new(),
             has_dynamic_views: false,
             has_index_tiles: false,
-            locs: Vec::new(),
+            locs: Locs::default(),
             results: Vec::new(),
             constants: Vec::new(),
             prints: Vec::new(),
@@ -601,11 +583,6 @@ impl Program {
         })))
     }
 
-    pub fn add_loc(&mut self, loc: Loc) -> LocId {
-        self.locs.push(loc);
-        LocId::new(self.locs.len() - 1)
-    }
-
     pub fn add_register(&mut self, register: Register) -> RegisterId {
         self.registers.push(register);
         RegisterId::new(self.registers.len() - 1)
@@ -656,7 +633,7 @@ impl Program {
 
     /// The source span of a location, without its parents.
     pub fn span(&self, loc: Option<LocId>) -> Option<Span> {
-        loc.map(|it| self[it].span)
+        loc.map(|it| self.locs.get(it).span)
     }
 }
 
@@ -680,7 +657,6 @@ indexed! {
     RanksId ranks Ranks;
     InstId insts Inst;
     MarkId marks Mark;
-    LocId locs Loc;
     RegisterId registers Register;
 }
 

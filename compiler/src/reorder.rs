@@ -72,7 +72,7 @@ pub fn settle(program: &mut Program) -> Result<(), (InstId, InstId)> {
     let places = places(&order, program.insts.len());
     let marked = program.marked();
     for (id, inst) in program.iter() {
-        for producer in waits(program, inst.asked.mark, &marked) {
+        for producer in waits(program, inst.asked.mark(), &marked) {
             if places[producer.index()] >= places[id.index()] {
                 return Err((id, producer));
             }

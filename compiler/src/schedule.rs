@@ -7,6 +7,7 @@
 
 mod budget;
 mod clock;
+mod epochs;
 mod grid;
 mod heirs;
 pub(crate) mod owners;
@@ -21,6 +22,7 @@ pub use verify::{Error, verify_schedule};
 use crate::ir::{ControlStep, InstId, MAX_TOUCHES, MarkId, Placement, Program, Schedule, Step};
 use crate::isa::{Access, ENGINES, Engine, N_ENGINES, Unit};
 use clock::{Clock, Lane};
+use epochs::Epochs;
 use heirs::Heirs;
 use slots::{SlotId, Slots};
 use state::State;
@@ -28,6 +30,7 @@ use state::State;
 /// Deals the instructions to queues and orders every conflict with the fewest waits.
 pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
     let slots = Slots::new(program, placement);
+    let mut plan = transfers::Plan::new(program, placement);
     let mut scheduling = Scheduling {
         program,
         placement,
@@ -36,10 +39,9 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
         is_born: vec![false; program.buffers.len()],
         heirs: Heirs::new(),
         marked: vec![None; program.marks.len()],
-        queues: Default::default(),
+        queues: [(); N_ENGINES].map(|()| Queue::new(plan.lanes())),
         n_dealt: 0,
     };
-    let mut plan = transfers::Plan::new(program, placement);
     for step in program.control().flatten() {
         match step {
             ControlStep::Segment(range) => {
@@ -50,8 +52,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
             ControlStep::Meet(step) => scheduling.meet(step),
         }
     }
-    let queues = std::mem::take(&mut scheduling.queues);
-    drop(scheduling);
+    let Scheduling { queues, .. } = scheduling;
     steps(queues)
 }
 
@@ -100,12 +101,12 @@ impl Scheduling<'_> {
             }
             *touched = Some((access, slot));
         }
-        if let Some(mark) = inst.asked.mark {
+        if let Some(mark) = inst.asked.mark() {
             self.after(mark, &mut need);
         }
         wait_for(&mut self.queues, engine, &need);
         let position = self.queues[engine as usize].push(id, self.n_dealt, engine);
-        if let Some(mark) = inst.asked.mark {
+        if let Some(mark) = inst.asked.mark() {
             self.marked[mark.index()] = Some((lane, position));
         }
         self.n_dealt += 1;
@@ -133,6 +134,7 @@ impl Scheduling<'_> {
             let position = queue.position();
             queue.barriers.push((position, step));
             queue.known = all;
+            queue.has_learned = true;
         }
     }
 }
@@ -149,14 +151,17 @@ fn record(states: &mut [State], touched: &[Option<(Access, SlotId)>], lane: Lane
 }
 
 /// A queue while it is filled.
-#[derive(Default)]
 struct Queue {
     insts: Vec<InstId>,
     /// The place of each instruction in the order in which they were dealt.
     sequence: Vec<u32>,
-    /// What is known to be complete when each instruction starts.
-    known_at: Vec<Clock>,
-    /// What is known after the last wait.
+    /// What is known after each wait, and before the first one.
+    epochs: Epochs,
+    /// The epoch in which each instruction starts.
+    epoch_of: Vec<u32>,
+    /// Whether something was learned since the last epoch began.
+    has_learned: bool,
+    /// What is known now.
     known: Clock,
     /// Before which instruction (by position) this queue waits for which queue.
     waits: Vec<(u32, Engine)>,
@@ -167,11 +172,30 @@ struct Queue {
 }
 
 impl Queue {
+    /// An empty queue of a program whose instructions complete in these lanes.
+    fn new(lanes: [bool; Lane::N]) -> Queue {
+        Queue {
+            insts: Vec::new(),
+            sequence: Vec::new(),
+            epochs: Epochs::new(lanes),
+            epoch_of: Vec::new(),
+            has_learned: true,
+            known: Clock::default(),
+            waits: Vec::new(),
+            signals: Default::default(),
+            barriers: Vec::new(),
+        }
+    }
+
     /// Appends an instruction and returns the number of instructions there are then.
     fn push(&mut self, id: InstId, sequence: u32, engine: Engine) -> u32 {
         self.insts.push(id);
         self.sequence.push(sequence);
-        self.known_at.push(self.known);
+        let epoch = match self.epoch_of.last() {
+            Some(&last) if !std::mem::take(&mut self.has_learned) => last,
+            _ => self.epochs.push(&self.known.0),
+        };
+        self.epoch_of.push(epoch);
         let position = self.position();
         // Compute takes effect in order, so the next instruction knows that this one is complete.
         self.known.raise(Lane::new(engine, Unit::Engine), position);
@@ -185,7 +209,7 @@ impl Queue {
 
     /// What who waits for a signal behind `position` instructions learns.
     fn signalled(&self, engine: Engine, position: u32) -> Clock {
-        let mut clock = self.known_at[position as usize - 1];
+        let mut clock = Clock(self.epochs.get(self.epoch_of[position as usize - 1]));
         clock.raise(Lane::new(engine, Unit::Engine), position);
         clock.raise(Lane::new(engine, Unit::Dma), position);
         clock
@@ -213,6 +237,7 @@ fn wait_for(queues: &mut [Queue; N_ENGINES], engine: Engine, need: &Clock) {
         let at = queue.position();
         queue.waits.push((at, from));
         queue.known.join(&learned);
+        queue.has_learned = true;
     }
 }
 
@@ -221,7 +246,10 @@ fn steps(queues: [Queue; N_ENGINES]) -> Schedule {
     let mut schedule = Schedule::default();
     for (mut queue, steps) in queues.into_iter().zip(&mut schedule.queues) {
         // What long programs need most memory for is not held beside the steps.
-        queue.known_at = Vec::new();
+        (queue.epochs, queue.epoch_of, queue.sequence) = Default::default();
+        let n_signals: usize = queue.signals.iter().map(Vec::len).sum();
+        let n_steps = queue.insts.len() + queue.waits.len() + queue.barriers.len() + n_signals;
+        steps.reserve_exact(n_steps);
         let mut waits = queue.waits.iter().peekable();
         let mut barriers = queue.barriers.iter().peekable();
         let mut signals = queue.signals.each_ref().map(|it| it.iter().peekable());

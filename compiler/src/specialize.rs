@@ -405,10 +405,10 @@ impl<'a> Evaluator<'a> {
                 parent,
                 frame: self.around[at].frame,
             };
-            self.around[at].loc = Some(self.program.add_loc(loc));
+            self.around[at].loc = Some(self.program.locs.add(loc));
         }
         let parent = self.around.last().and_then(|it| it.loc);
-        self.program.add_loc(Loc {
+        self.program.locs.add(Loc {
             span,
             parent,
             frame: LocFrame::Here,

@@ -286,14 +286,12 @@ impl<'p> Errors<'p> {
     fn place(&self, loc: Option<LocId>, text: String) -> Place {
         let mut callers = Vec::new();
         let mut around = None;
-        let mut parent = loc.and_then(|it| self.program[it].parent);
-        while let Some(loc) = parent.map(|it| &self.program[it]) {
+        for loc in self.program.locs.around(loc).skip(1) {
             match loc.frame {
                 Frame::Call => callers.push(loc.span),
                 Frame::Iteration(_) => around = around.or(Some(loc.span)),
                 Frame::Here => {}
             }
-            parent = loc.parent;
         }
         Place {
             span: self.program.span(loc),
@@ -353,7 +351,7 @@ mod tests {
                 (call, Frame::Call),
                 (body, Frame::Here),
             ] {
-                parent = Some(program.add_loc(Loc { span, parent, frame }));
+                parent = Some(program.locs.add(Loc { span, parent, frame }));
             }
             program.insts[idx as usize].loc = parent;
         }

@@ -375,9 +375,9 @@ fn ask(program: &mut Program, pairs: &[(usize, usize)], fixed: &[usize]) -> Vec<
             continue;
         }
         let marks = [producer, consumer].map(|at| {
-            let known = program.insts[at].asked.mark;
+            let known = program.insts[at].asked.mark();
             let mark = known.unwrap_or_else(|| program.add_mark(Mark::default()));
-            program.insts[at].asked.mark = Some(mark);
+            program.insts[at].asked = Asked::new(Some(mark), false);
             mark
         });
         program.marks[marks[0].index()].name = Some(Name::plain(&format!("m{producer}")));
@@ -385,7 +385,8 @@ fn ask(program: &mut Program, pairs: &[(usize, usize)], fixed: &[usize]) -> Vec<
         asked.push((InstId::new(producer), InstId::new(consumer)));
     }
     for &at in fixed {
-        program.insts[at % n_insts].asked.is_fixed = true;
+        let inst = &mut program.insts[at % n_insts];
+        inst.asked = Asked::new(inst.asked.mark(), true);
     }
     asked
 }
@@ -495,7 +496,7 @@ proptest! {
         // Locations tell instructions apart.
         let file = Sources::new().add("random", "");
         for idx in 0..program.insts.len() {
-            let loc = program.add_loc(Loc {
+            let loc = program.locs.add(Loc {
                 span: Span::new(file, 0, 0),
                 parent: None,
                 frame: Frame::Here,
@@ -515,7 +516,7 @@ proptest! {
             prop_assert!(places[first.index()] < places[second.index()], "{first:?} and {second:?} change places");
         }
         for (id, inst) in program.iter() {
-            prop_assert!(!inst.asked.is_fixed || places[id.index()] == id.index(), "a fixed instruction moves");
+            prop_assert!(!inst.asked.is_fixed() || places[id.index()] == id.index(), "a fixed instruction moves");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Takes a placed program, gives tensors with their bytes and lives, the bytes that are live at every instruction, and the
 //! picture of both as text or JSON. Computes nothing of time: lives count instructions in program order.
 
-use nk_compiler::ir::{BufferId, Frame, Loc, LocId, Placement, Program, Region};
+use nk_compiler::ir::{BufferId, LocId, Placement, Program, Region};
 use nk_compiler::isa::Memory;
 use nk_compiler::place::lives;
 use nk_compiler::source::Sources;
@@ -146,17 +146,9 @@ const QUADRANTS: usize = 4;
 
 /// The source line of a place in the kernel's own file: where a helper is called, not inside it.
 fn line_of(program: &Program, sources: &Sources, loc: LocId) -> String {
-    let mut shown: &Loc = &program[loc];
-    let mut at = shown.parent;
-    while let Some(id) = at {
-        let outer = &program[id];
-        if outer.frame == Frame::Call {
-            shown = outer;
-        }
-        at = outer.parent;
-    }
-    let (line, _) = sources.line_column(shown.span.file, shown.span.start);
-    format!("{}:{line}", sources.name_of(shown.span.file))
+    let span = program.locs.outermost(loc);
+    let (line, _) = sources.line_column(span.file, span.start);
+    format!("{}:{line}", sources.name_of(span.file))
 }
 
 /// Columns of the pictures.

@@ -19,7 +19,7 @@ use crate::time::{Fleet, time};
 use crate::trace::{Bound, Totals, Trace};
 use nk_compiler::Compiled;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{Control, Frame, Inst, InstId, Loc, LoopKind, Node, Program, Step, View};
+use nk_compiler::ir::{Control, Inst, InstId, LoopKind, Node, Program, Step, View};
 use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
 use nk_compiler::reorder::Reordered;
 use nk_compiler::source::Sources;
@@ -382,17 +382,9 @@ pub(crate) fn place(program: &Program, sources: &Sources, inst: &Inst) -> String
     let Some(loc) = inst.loc else {
         return "no source".to_string();
     };
-    let mut shown: &Loc = &program[loc];
-    let mut at = shown.parent;
-    while let Some(id) = at {
-        let outer = &program[id];
-        if outer.frame == Frame::Call {
-            shown = outer;
-        }
-        at = outer.parent;
-    }
-    let (line, _) = sources.line_column(shown.span.file, shown.span.start);
-    format!("{}:{line}", sources.name_of(shown.span.file))
+    let span = program.locs.outermost(loc);
+    let (line, _) = sources.line_column(span.file, span.start);
+    format!("{}:{line}", sources.name_of(span.file))
 }
 
 /// Sums by line and instruction, longest first.

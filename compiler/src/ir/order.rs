@@ -4,6 +4,7 @@
 //! complete. Both travel with the instruction, so that a stage which inserts or moves instructions keeps them.
 
 use super::{InstId, Name, Program};
+use std::fmt;
 use std::num::NonZeroU32;
 
 /// A mark of an instruction, by which others name it.
@@ -30,12 +31,39 @@ pub struct Mark {
     pub after: Vec<MarkId>,
 }
 
-/// What is asked of the place of one instruction among the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    pub mark: Option<MarkId>,
+/// What is asked of the place of one instruction among the others: its mark, and whether it is fixed.
+///
+/// One word: every instruction of a program has one, and nearly all are empty.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked(u32);
+
+impl Asked {
+    const FIXED: u32 = 1 << 31;
+
+    pub fn new(mark: Option<MarkId>, is_fixed: bool) -> Asked {
+        let number = mark.map_or(0, |it| it.0.get());
+        assert!(number < Asked::FIXED, "marks are fewer than 2^31");
+        Asked(number | if is_fixed { Asked::FIXED } else { 0 })
+    }
+
+    pub fn mark(self) -> Option<MarkId> {
+        NonZeroU32::new(self.0 & !Asked::FIXED).map(MarkId)
+    }
+
     /// No instruction of its queue that stands on one side of it in the program may run on the other.
-    pub is_fixed: bool,
+    pub fn is_fixed(self) -> bool {
+        self.0 & Asked::FIXED != 0
+    }
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Asked");
+        shown
+            .field("mark", &self.mark())
+            .field("is_fixed", &self.is_fixed())
+            .finish()
+    }
 }
 
 impl Program {
@@ -49,7 +77,7 @@ impl Program {
         let mut marked = vec![None; self.marks.len()];
         if !marked.is_empty() {
             for (id, inst) in self.iter() {
-                if let Some(mark) = inst.asked.mark {
+                if let Some(mark) = inst.asked.mark() {
                     marked[mark.index()] = Some(id);
                 }
             }

@@ -28,7 +28,7 @@ pub fn keeps_order(program: &Program, places: &[u32]) -> bool {
             })
         });
         let waits_behind =
-            waits(program, inst.asked.mark, &geometry.marked).all(|it| places[it.index()] < place);
+            waits(program, inst.asked.mark(), &geometry.marked).all(|it| places[it.index()] < place);
         if !all_behind || !waits_behind {
             return false;
         }

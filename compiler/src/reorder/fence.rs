@@ -29,7 +29,7 @@ pub fn state(inst: &Inst) -> State {
 /// Whether nothing passes the instruction: its order was asked for, other cores see what was done before it, or it is about
 /// registers.
 pub fn is_fence(inst: &Inst) -> bool {
-    inst.asked.is_fixed || inst.op == Op::Collective || inst.op.row().unit == Unit::Sequencer
+    inst.asked.is_fixed() || inst.op == Op::Collective || inst.op.row().unit == Unit::Sequencer
 }
 
 /// The ranges of instructions that may change places, together all instructions.

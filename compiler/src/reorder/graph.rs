@@ -205,7 +205,7 @@ impl Growing<'_> {
                 last.reads.clear();
             }
         }
-        for producer in waits(program, inst.asked.mark, &geometry.marked) {
+        for producer in waits(program, inst.asked.mark(), &geometry.marked) {
             if let Some(producer) = self.node(producer) {
                 self.edges.push((producer, node));
             }

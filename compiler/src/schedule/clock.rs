@@ -1,5 +1,6 @@
 //! How far the queues are known to be: a vector clock of queue positions.
 
+use super::epochs::Words;
 use crate::isa::{Engine, N_ENGINES, Unit};
 use std::num::NonZeroU8;
 
@@ -86,7 +87,7 @@ impl Few {
 
 /// For each lane a number of queue positions: everything of the lane that stands before is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Clock([u32; Lane::N]);
+pub struct Clock(pub Words);
 
 impl Clock {
     pub fn get(&self, lane: Lane) -> u32 {

@@ -6,6 +6,7 @@
 //! above it are complete, never waits for the other kind. When every engine computes, stores share the loads' queue but
 //! step behind some of the loads that follow.
 
+use super::clock::Lane;
 use crate::footprint::Footprint;
 use crate::ir::{Asked, BufferId, Inst, InstId, Placement, Program, View};
 use crate::isa::{Access, Engine, N_ENGINES, Unit};
@@ -38,6 +39,15 @@ impl<'a> Plan<'a> {
                 .find(|&it| !computes[it as usize]),
             is_born: vec![false; program.buffers.len()],
         }
+    }
+
+    /// The lanes in which instructions complete.
+    pub fn lanes(&self) -> [bool; Lane::N] {
+        let mut is_used = [false; Lane::N];
+        for inst in &self.program.insts {
+            is_used[Lane::new(self.queue(inst), inst.op.row().unit).index()] = true;
+        }
+        is_used
     }
 
     /// The instructions of a segment with their queues, in an order that keeps every conflicting pair as it is in the

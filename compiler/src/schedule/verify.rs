@@ -28,7 +28,7 @@ pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Sche
     if !errors.is_empty() {
         return errors;
     }
-    match run(program, schedule) {
+    match run(program, schedule, &places) {
         Err(deadlock) => vec![deadlock],
         Ok(pasts) => {
             let mut errors = asked::broken(program, schedule, &places, &pasts);
@@ -185,8 +185,8 @@ fn check_signals(queues: &[&[Step]; N_ENGINES], errors: &mut Vec<Error>) {
 type Sent = [[Vec<Moment>; N_ENGINES]; N_ENGINES];
 
 /// Runs the queues and returns, for every instruction, what is certainly complete when it starts.
-fn run(program: &Program, schedule: &Schedule) -> Result<Pasts, Error> {
-    let mut pasts = Pasts::new(program.insts.len());
+fn run(program: &Program, schedule: &Schedule, places: &[Place]) -> Result<Pasts, Error> {
+    let mut pasts = Pasts::new(places);
     let mut runners = [Runner::default(); N_ENGINES];
     let mut next = [0; N_ENGINES];
     // When each signal was given, `sent[from][to]`.

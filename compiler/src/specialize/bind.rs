@@ -122,10 +122,7 @@ impl Evaluator<'_> {
             engine,
             loc,
             args,
-            asked: Asked {
-                mark: None,
-                is_fixed: self.ordering.n_fixed > 0,
-            },
+            asked: Asked::new(None, self.ordering.n_fixed > 0),
         });
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::error::{Error, Result, closest};
 use super::eval::{CallArgs, with_article};
 use super::value::Value;
 use super::{Evaluator, language};
-use crate::ir::{InstId, Mark, MarkId, Name};
+use crate::ir::{Asked, InstId, Mark, MarkId, Name};
 use crate::reorder;
 use crate::source::Span;
 use crate::text::print_inst;
@@ -196,7 +196,8 @@ impl Evaluator<'_> {
             });
             let after = Vec::new();
             let mark = self.program.add_mark(Mark { name, after });
-            self.program.insts[id.index()].asked.mark = Some(mark);
+            let inst = &mut self.program.insts[id.index()];
+            inst.asked = Asked::new(Some(mark), inst.asked.is_fixed());
             marks.insert(id, mark);
         }
         for (consumer, producer) in edges {

@@ -317,7 +317,7 @@ impl Builder {
 
     pub(super) fn add_loc(&mut self, range: &Range<usize>) -> LocId {
         let span = self.span(range);
-        self.program.add_loc(Loc {
+        self.program.locs.add(Loc {
             span,
             parent: None,
             frame: Frame::Here,

@@ -328,7 +328,7 @@ fn push_inst(out: &mut String, program: &Program, inst: &Inst) {
 
 /// What is asked of the order: ` as %mark after %mark, … fixed`.
 fn push_asked(out: &mut String, program: &Program, asked: Asked) {
-    if let Some(mark) = asked.mark {
+    if let Some(mark) = asked.mark() {
         let Mark { name, after } = &program[mark];
         if let Some(name) = name {
             push!(out, " as {name}");
@@ -339,7 +339,7 @@ fn push_asked(out: &mut String, program: &Program, asked: Asked) {
             push!(out, "{name}");
         }
     }
-    if asked.is_fixed {
+    if asked.is_fixed() {
         out.push_str(" fixed");
     }
 }

@@ -239,10 +239,7 @@ fn asked(tape: &mut Tape, program: &mut Program) -> Asked {
         after.push(named[tape.below(named.len() as u32) as usize]);
     }
     let mark = (name.is_some() || !after.is_empty()).then(|| program.add_mark(Mark { name, after }));
-    Asked {
-        mark,
-        is_fixed: tape.flip(),
-    }
+    Asked::new(mark, tape.flip())
 }
 
 fn arg(tape: &mut Tape, program: &mut Program, operand: &Operand) -> Arg {

@@ -280,11 +280,8 @@ fn written(program: &Program, inst: &Inst) -> u64 {
 
 /// The file of the outermost line around an instruction.
 fn root_file(program: &Program, inst: &Inst) -> Option<FileId> {
-    let mut at = inst.loc?;
-    while let Some(parent) = program[at].parent {
-        at = parent;
-    }
-    Some(program[at].span.file)
+    let around = program.locs.around(inst.loc);
+    around.last().map(|it| it.span.file)
 }
 
 /// A tile that nothing uses yet may be used by what is typed next.

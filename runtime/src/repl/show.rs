@@ -8,7 +8,7 @@ use crate::report::micros;
 use crate::testing::{Stage, stage_text};
 use crate::trace::Bound;
 use nk_compiler::explain;
-use nk_compiler::ir::{Inst, InstId, Program};
+use nk_compiler::ir::{Frame, Inst, InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit, manual};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
@@ -219,16 +219,11 @@ const MAX_CAUSES: usize = 5;
 
 /// The lines of an instruction: its own, and those of the calls around it.
 fn lines_of(program: &Program, inst: &Inst, sources: &Sources) -> Vec<usize> {
-    let mut lines = Vec::new();
-    let mut at = inst.loc;
-    while let Some(id) = at {
-        let loc = &program[id];
-        if !matches!(loc.frame, nk_compiler::ir::Frame::Iteration(_)) {
-            lines.push(sources.line_column(loc.span.file, loc.span.start).0);
-        }
-        at = loc.parent;
-    }
-    lines
+    let around = program.locs.around(inst.loc);
+    around
+        .filter(|it| !matches!(it.frame, Frame::Iteration(_)))
+        .map(|it| sources.line_column(it.span.file, it.span.start).0)
+        .collect()
 }
 
 fn origin(program: &Program, id: InstId, sources: &Sources) -> String {

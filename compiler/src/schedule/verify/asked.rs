@@ -12,7 +12,7 @@ pub fn broken(program: &Program, schedule: &Schedule, places: &[Place], pasts: &
     let mut errors = Vec::new();
     let marked = program.marked();
     for (id, inst) in program.iter() {
-        let after = inst.asked.mark.map_or(&[][..], |it| &program[it].after);
+        let after = inst.asked.mark().map_or(&[][..], |it| &program[it].after);
         for producer in after.iter().filter_map(|it| marked[it.index()]) {
             if !pasts.of(id, places[id.index()]).holds(places[producer.index()]) {
                 errors.push(Error::NotBehind {
@@ -23,7 +23,7 @@ pub fn broken(program: &Program, schedule: &Schedule, places: &[Place], pasts: &
             }
         }
     }
-    if program.insts.iter().any(|it| it.asked.is_fixed) {
+    if program.insts.iter().any(|it| it.asked.is_fixed()) {
         passed(program, schedule, &mut errors);
     }
     errors
@@ -35,7 +35,7 @@ fn passed(program: &Program, schedule: &Schedule, errors: &mut Vec<Error>) {
     let mut floors: Vec<Option<InstId>> = Vec::with_capacity(program.insts.len());
     for (id, inst) in program.iter() {
         let last = floors.last().copied().flatten();
-        floors.push(if inst.asked.is_fixed { Some(id) } else { last });
+        floors.push(if inst.asked.is_fixed() { Some(id) } else { last });
     }
     for (steps, &(queue, _)) in schedule.queues.iter().zip(ENGINES) {
         // The last fixed instruction that something above comes after, and what that is.

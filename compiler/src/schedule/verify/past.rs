@@ -2,6 +2,7 @@
 
 use crate::ir::InstId;
 use crate::isa::{ENGINES, Engine, N_ENGINES};
+use crate::schedule::epochs::{Epochs, Words};
 
 /// Where an instruction stands, and what completes it: its turn in the queue, or the end of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Past {
 /// The past of every instruction: that of its queue since the last wait, and what stands before it in the queue.
 pub struct Pasts {
     /// What each queue has learned from others, after each of its waits.
-    epochs: Vec<Past>,
+    epochs: Epochs,
     /// The epoch of each instruction.
     of_inst: Vec<u32>,
 }
@@ -35,17 +36,32 @@ pub struct Moment {
 }
 
 impl Pasts {
-    pub fn new(n_insts: usize) -> Pasts {
+    /// For instructions at these places.
+    pub fn new(places: &[Place]) -> Pasts {
+        let mut is_used = [false; 2 * N_ENGINES];
+        for it in places {
+            is_used[it.queue as usize + if it.is_transfer { N_ENGINES } else { 0 }] = true;
+        }
         Pasts {
-            epochs: Vec::new(),
-            of_inst: vec![0; n_insts],
+            epochs: Epochs::new(is_used),
+            of_inst: vec![0; places.len()],
         }
     }
 
     /// Begins an epoch of a queue that has learned so much.
     fn learn(&mut self, past: Past) -> u32 {
-        self.epochs.push(past);
-        u32::try_from(self.epochs.len() - 1).expect("a program has fewer waits than 2^32")
+        let mut words = Words::default();
+        words[..N_ENGINES].copy_from_slice(&past.compute);
+        words[N_ENGINES..].copy_from_slice(&past.transfers);
+        self.epochs.push(&words)
+    }
+
+    fn learned(&self, epoch: u32) -> Past {
+        let words = self.epochs.get(epoch);
+        let mut past = Past::default();
+        past.compute.copy_from_slice(&words[..N_ENGINES]);
+        past.transfers.copy_from_slice(&words[N_ENGINES..]);
+        past
     }
 
     /// An instruction starts at a moment of its queue.
@@ -55,14 +71,14 @@ impl Pasts {
 
     /// What is complete when an instruction starts.
     pub fn of(&self, id: InstId, place: Place) -> Past {
-        let mut past = self.epochs[self.of_inst[id.index()] as usize];
+        let mut past = self.learned(self.of_inst[id.index()]);
         past.compute[place.queue as usize] = place.position;
         past
     }
 
     /// What a signal tells that a queue gives at some moment: it counts when the transfers above it are complete too.
     pub fn told(&self, queue: usize, moment: Moment) -> Past {
-        let mut past = self.epochs[moment.epoch as usize];
+        let mut past = self.learned(moment.epoch);
         past.compute[queue] = moment.position;
         past.transfers[queue] = moment.position;
         past

@@ -118,10 +118,7 @@ impl Builder {
                 Some(own)
             }
         };
-        Asked {
-            mark,
-            is_fixed: text.is_fixed,
-        }
+        Asked::new(mark, text.is_fixed)
     }
 
     fn mark(&mut self, text: &At<&str>, defines: bool) -> MarkId {
