@@ -7,7 +7,7 @@ use crate::ir::{Buffer, BufferId, Dim, MAX_DIMS, Placement, Program, Region, Vie
 use crate::isa::Memory;
 
 /// A repetition: `count` times, `stride` bytes apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
     pub stride: u64,
     pub count: u64,
@@ -17,7 +17,7 @@ pub struct Step {
 ///
 /// In normal form steps have a count above one and a stride above zero, the largest stride first, and a step that only
 /// lengthens the run or continues its neighbour is merged away. So a dense range has no steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes {
     pub start: u64,
     pub run: u64,
@@ -168,6 +168,25 @@ impl Bytes {
         self
     }
 
+    /// The bytes from `start` on and before `end`, and of the first and the last repetition that reach over them perhaps
+    /// some outside; `None` when no repetition meets the range.
+    pub fn clipped(mut self, start: u64, end: u64) -> Option<Bytes> {
+        while let Some((outer, inner)) = self.steps().split_first() {
+            let (first, after) = repetitions_in(self.start, *outer, extent(inner, self.run), start, end);
+            let count = after.checked_sub(first).filter(|it| *it > 0)?;
+            self.start += first * outer.stride;
+            if count > 1 {
+                self.steps[0].count = count;
+                return Some(self);
+            }
+            self.steps.copy_within(1.., 0);
+            self.steps[MAX_STEPS - 1] = Step { stride: 0, count: 0 };
+            self.rank -= 1;
+        }
+        let (start, end) = (self.start.max(start), self.end().min(end));
+        (start < end).then(|| Bytes::dense(start, end))
+    }
+
     /// Bytes in all runs together; bytes that two runs share count twice.
     pub fn count(&self) -> u64 {
         self.run * self.steps().iter().map(|it| it.count).product::<u64>()
@@ -282,6 +301,16 @@ fn extent(steps: &[Step], run: u64) -> u64 {
     run + steps.iter().map(|it| it.stride * (it.count - 1)).sum::<u64>()
 }
 
+/// Of the repetitions of a set that extends over so many bytes, those from the first number on and before the second meet
+/// a range.
+fn repetitions_in(at: u64, step: Step, extent: u64, start: u64, end: u64) -> (u64, u64) {
+    let first = (start + 1).saturating_sub(at + extent).div_ceil(step.stride);
+    (
+        first,
+        end.saturating_sub(at).div_ceil(step.stride).min(step.count),
+    )
+}
+
 fn visit_runs(start: u64, steps: &[Step], run: u64, visit: &mut impl FnMut(u64, u64)) {
     let Some((step, inner)) = steps.split_first() else {
         return visit(start, start + run);
@@ -320,11 +349,8 @@ fn common(a: Rest, b: Rest, tries: &mut u32) -> Option<u64> {
 /// Unrolls the outer step of `a`, which `a` has.
 fn common_unrolled(a: Rest, b: Rest, tries: &mut u32) -> Option<u64> {
     let (step, inner) = a.1.split_first().expect("the unrolled set has a step");
-    let a_extent = extent(inner, a.2);
     let b_end = b.0 + extent(b.1, b.2);
-    // Copies that end before `b` starts, and copies that start before it ends.
-    let first = (b.0 + 1).saturating_sub(a.0 + a_extent).div_ceil(step.stride);
-    let end = (b_end.saturating_sub(a.0)).div_ceil(step.stride).min(step.count);
+    let (first, end) = repetitions_in(a.0, *step, extent(inner, a.2), b.0, b_end);
     (first..end).find_map(|idx| common((a.0 + idx * step.stride, inner, a.2), b, tries))
 }
 
@@ -336,23 +362,15 @@ fn common_same_stride(a: Rest, b: Rest, tries: &mut u32) -> Option<u64> {
     let a_extent = extent(a_inner, a.2);
     let b_extent = extent(b_inner, b.2);
     // Copy `k` of `a` against copy 0 of `b`, then copy 0 of `a` against copy `k` of `b`.
-    let first = (b.0 + 1).saturating_sub(a.0 + a_extent).div_ceil(stride);
-    let end = (b.0 + b_extent)
-        .saturating_sub(a.0)
-        .div_ceil(stride)
-        .min(a_step.count);
+    let (first, end) = repetitions_in(a.0, *a_step, a_extent, b.0, b.0 + b_extent);
     for idx in first..end {
         let found = common((a.0 + idx * stride, a_inner, a.2), (b.0, b_inner, b.2), tries);
         if found.is_some() {
             return found;
         }
     }
-    let first = (a.0 + 1).saturating_sub(b.0 + b_extent).div_ceil(stride).max(1);
-    let end = (a.0 + a_extent)
-        .saturating_sub(b.0)
-        .div_ceil(stride)
-        .min(b_step.count);
-    (first..end).find_map(|idx| common((a.0, a_inner, a.2), (b.0 + idx * stride, b_inner, b.2), tries))
+    let (first, end) = repetitions_in(b.0, *b_step, b_extent, a.0, a.0 + a_extent);
+    (first.max(1)..end).find_map(|idx| common((a.0, a_inner, a.2), (b.0 + idx * stride, b_inner, b.2), tries))
 }
 
 #[cfg(test)]
@@ -427,6 +445,16 @@ mod tests {
             if p.contains(&q) {
                 assert!(y.is_subset(&x), "{a:?} {b:?}");
             }
+            let (start, end) = (q.start, q.end());
+            let mut clipped = BTreeSet::new();
+            if let Some(it) = p.clipped(start, end) {
+                it.for_each_run(|start, end| clipped.extend(start..end));
+            }
+            assert!(clipped.is_subset(&x), "{a:?} {start} {end}");
+            assert!(
+                x.range(start..end).all(|it| clipped.contains(it)),
+                "{a:?} {start} {end}"
+            );
         }
         assert!(n_overlaps > 5_000);
     }

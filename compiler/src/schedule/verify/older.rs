@@ -15,7 +15,7 @@ pub struct Older {
 }
 
 impl Older {
-    /// The part inside a region, if any.
+    /// The part inside a region, if any: the region is all bytes of a buffer.
     pub fn clipped(&self, region: &Footprint) -> Option<Older> {
         let mut part = *self;
         part.bytes.first_partition = self.bytes.first_partition.max(region.first_partition);
@@ -23,15 +23,7 @@ impl Older {
         if part.bytes.first_partition >= part.bytes.end_partition {
             return None;
         }
-        if !self.bytes.bytes.is_dense() {
-            return self.bytes.common(region).map(|_| part);
-        }
-        let start = self.bytes.bytes.start.max(region.bytes.start);
-        let end = self.bytes.bytes.end().min(region.bytes.end());
-        if start >= end {
-            return None;
-        }
-        part.bytes.bytes = Bytes::dense(start, end);
+        part.bytes.bytes = self.bytes.bytes.clipped(region.bytes.start, region.bytes.end())?;
         Some(part)
     }
 
@@ -67,6 +59,22 @@ impl Older {
             part((b.end_partition, all.1), middle),
         ])
     }
+}
+
+/// The list with what is said twice of the same bytes said once: several owners may hand on what one of them had.
+pub fn merged(mut list: Vec<Older>) -> Vec<Older> {
+    if list.len() > 1 {
+        list.sort_by_key(|it| (it.bytes.first_partition, it.bytes.end_partition, it.bytes.bytes));
+        list.dedup_by(|next, kept| {
+            let is_same = next.bytes == kept.bytes;
+            if is_same {
+                kept.writes.join(&next.writes);
+                kept.reads.join(&next.reads);
+            }
+            is_same
+        });
+    }
+    list
 }
 
 /// Cuts what a write covers out of a list.

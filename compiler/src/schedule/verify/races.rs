@@ -151,9 +151,7 @@ impl Walk<'_> {
             return;
         }
         let region = Footprint::of_buffer(self.program, self.placement, buffer);
-        let n_handed_on =
-            |it: &BufferId| self.slots.of_buffer(*it).len() + self.older.get(it).map_or(0, Vec::len);
-        let mut inherited = Vec::with_capacity(owners.iter().map(n_handed_on).sum());
+        let mut inherited = Vec::new();
         for owner in owners {
             for slot in self.slots.of_buffer(owner) {
                 let Last { write, reads } = &self.last[slot.index()];
@@ -167,7 +165,7 @@ impl Walk<'_> {
             inherited.extend(older.filter_map(|it| it.clipped(&region)));
         }
         if !inherited.is_empty() {
-            self.older.insert(buffer, inherited);
+            self.older.insert(buffer, older::merged(inherited));
         }
     }
 
