@@ -404,22 +404,40 @@ pub struct Inst {
 impl Inst {
     /// The ids of the view operands with what is done to each, in operand order.
     pub fn views(&self) -> impl Iterator<Item = (Access, ViewId)> {
-        let operands = self.op.row().operands.iter().zip(&self.args);
-        operands.filter_map(|(operand, arg)| {
-            let Arg::View(id) = *arg else { return None };
-            let tile = operand.kind.tile().expect("only tile operands hold views");
-            // A matmul that overwrites keeps nothing of what it finds, nor does a shuffle that fills every lane.
-            let keeps_nothing = |it: &Arg| {
-                matches!(
-                    it,
-                    Arg::Accumulate(Accumulate::Overwrite) | Arg::Shuffle(_, false)
-                )
-            };
-            let overwrites = tile.access == Access::ReadWrite
-                && matches!(self.op, Op::NcMatmul | Op::NcStreamShuffle)
-                && self.args.iter().any(keeps_nothing);
-            Some((if overwrites { Access::Write } else { tile.access }, id))
+        let operands = self.op.row().operands;
+        let mut at = 0;
+        // Every stage asks every instruction: a loop over indices is what compiles to one.
+        std::iter::from_fn(move || {
+            while let Some(operand) = operands.get(at) {
+                let arg = self.args[at];
+                at += 1;
+                if let Arg::View(id) = arg {
+                    let tile = operand.kind.tile().expect("only tile operands hold views");
+                    return Some((self.access(tile.access), id));
+                }
+            }
+            None
         })
+    }
+
+    /// What is really done to a tile that an operand of the row may do this to: a matmul that overwrites keeps nothing of
+    /// what it finds, nor does a shuffle that fills every lane.
+    fn access(&self, access: Access) -> Access {
+        let keeps_nothing = |it: &Arg| {
+            matches!(
+                it,
+                Arg::Accumulate(Accumulate::Overwrite) | Arg::Shuffle(_, false)
+            )
+        };
+        match access {
+            Access::ReadWrite
+                if matches!(self.op, Op::NcMatmul | Op::NcStreamShuffle)
+                    && self.args.iter().any(keeps_nothing) =>
+            {
+                Access::Write
+            }
+            access => access,
+        }
     }
 }
 
@@ -608,12 +626,15 @@ impl Program {
     /// The views an instruction touches with what is done to each: its operands in their order, then the tiles that hold
     /// indices of dynamic ones.
     pub fn touches<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = (Access, ViewId)> {
-        let operands = self.has_index_tiles.then(|| inst.views());
-        let indices = operands.into_iter().flatten().filter_map(|(_, id)| {
-            let tile = self[id].dynamic?.index.tile()?;
-            Some((Access::Read, tile))
-        });
-        inst.views().chain(indices)
+        let mut views = inst.views();
+        let mut operands = self.has_index_tiles.then(|| inst.views());
+        std::iter::from_fn(move || {
+            if let Some(it) = views.next() {
+                return Some(it);
+            }
+            let tile = |(_, id): (Access, ViewId)| self[id].dynamic?.index.tile();
+            operands.as_mut()?.find_map(tile).map(|it| (Access::Read, it))
+        })
     }
 
     /// [`Program::touches`] with the views themselves.

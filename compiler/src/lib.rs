@@ -231,18 +231,36 @@ pub fn complete(
     let stop = || interrupt::stop().map_err(|it| vec![it]);
     none(verify::verify(program, target))?;
     stop()?;
+    let is_ours = placement.is_none();
     let placement = match placement {
         Some(it) => it,
         None => place::place(program, target).map_err(|it| reports(&it))?,
     };
-    none(verify::verify_placed(program, &placement, target))?;
-    none(place::verify_placement(program, &placement, target))?;
-    stop()?;
-    let checked = check::check_as(program, &placement, results).map_err(|it| reports(&it))?;
-    stop()?;
-    let schedule = schedule.unwrap_or_else(|| schedule::schedule(program, &placement));
-    none(schedule::verify_schedule(program, &placement, &schedule))?;
-    none(schedule::check_semaphores(program, &schedule, target))?;
+    let check = || {
+        none(verify::verify_placed(program, &placement, target))?;
+        none(place::verify_placement(program, &placement, target))?;
+        stop()?;
+        check::check_as(program, &placement, results).map_err(|it| reports(&it))
+    };
+    let scheduled = || {
+        let schedule = schedule::verified_schedule(program, &placement).map_err(|it| reports(&it))?;
+        none(schedule::check_semaphores(program, &schedule, target))?;
+        Ok(schedule)
+    };
+    let (checked, schedule) = match schedule {
+        None if is_ours && SIDE_BY_SIDE.contains(&program.insts.len()) => both(check, scheduled)?,
+        None => {
+            let checked = check()?;
+            stop()?;
+            (checked, scheduled()?)
+        }
+        Some(given) => {
+            let checked = check()?;
+            none(schedule::verify_schedule(program, &placement, &given))?;
+            none(schedule::check_semaphores(program, &given, target))?;
+            (checked, given)
+        }
+    };
     stop()?;
     Ok(Stages {
         placement,
@@ -251,6 +269,27 @@ pub fn complete(
         unwritten: checked.unwritten,
         foreign: checked.foreign,
         warnings: reports(&checked.warnings),
+    })
+}
+
+/// Programs of so many instructions are checked on one core while they are scheduled on another. Shorter ones are done before
+/// a thread begins, and with longer ones the memory that both take matters more than time.
+const SIDE_BY_SIDE: std::ops::Range<usize> = 4_096..200_000;
+
+/// What both give, the first one's errors first. The first one runs on a thread of its own when there is one.
+fn both<A: Send, B>(
+    first: impl Fn() -> Result<A, Vec<Diagnostic>> + Sync,
+    second: impl FnOnce() -> Result<B, Vec<Diagnostic>>,
+) -> Result<(A, B), Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let Ok(thread) = std::thread::Builder::new().spawn_scoped(scope, &first) else {
+            return Ok((first()?, second()?));
+        };
+        let b = second();
+        let a = thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((a?, b?))
     })
 }
 

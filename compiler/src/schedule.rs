@@ -29,7 +29,20 @@ use state::State;
 
 /// Deals the instructions to queues and orders every conflict with the fewest waits.
 pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
+    schedule_over(program, placement, &Slots::new(program, placement))
+}
+
+/// [`schedule`] and [`verify_schedule`], with the geometry worked out once.
+pub fn verified_schedule(program: &Program, placement: &Placement) -> Result<Schedule, Vec<Error>> {
     let slots = Slots::new(program, placement);
+    let schedule = schedule_over(program, placement, &slots);
+    match verify::verify_over(program, placement, &schedule, &slots) {
+        errors if errors.is_empty() => Ok(schedule),
+        errors => Err(errors),
+    }
+}
+
+fn schedule_over(program: &Program, placement: &Placement, slots: &Slots) -> Schedule {
     let mut plan = transfers::Plan::new(program, placement);
     let mut scheduling = Scheduling {
         program,
@@ -60,7 +73,7 @@ pub fn schedule(program: &Program, placement: &Placement) -> Schedule {
 struct Scheduling<'a> {
     program: &'a Program,
     placement: &'a Placement,
-    slots: Slots,
+    slots: &'a Slots,
     states: Vec<State>,
     is_born: Vec<bool>,
     heirs: Heirs,
@@ -80,13 +93,8 @@ impl Scheduling<'_> {
         for ((access, view), touched) in self.program.touches(inst).zip(&mut touched) {
             let buffer = self.program[view].buffer;
             if !std::mem::replace(&mut self.is_born[buffer.index()], true) {
-                self.heirs.bear(
-                    self.program,
-                    self.placement,
-                    &self.slots,
-                    &mut self.states,
-                    buffer,
-                );
+                self.heirs
+                    .bear(self.program, self.placement, self.slots, &mut self.states, buffer);
             }
             let Some(slot) = self.slots.of_view(view) else {
                 continue;

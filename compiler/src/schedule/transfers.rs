@@ -41,11 +41,17 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The lanes in which instructions complete.
+    /// The lanes in which instructions may complete.
     pub fn lanes(&self) -> [bool; Lane::N] {
         let mut is_used = [false; Lane::N];
+        let mut has_transfers = false;
         for inst in &self.program.insts {
-            is_used[Lane::new(self.queue(inst), inst.op.row().unit).index()] = true;
+            let unit = inst.op.row().unit;
+            is_used[Lane::new(inst.engine, unit).index()] = true;
+            has_transfers |= unit == Unit::Dma;
+        }
+        if let Some(queue) = self.store_queue.filter(|_| has_transfers) {
+            is_used[Lane::new(queue, Unit::Dma).index()] = true;
         }
         is_used
     }

@@ -16,12 +16,23 @@ mod races;
 
 pub use error::{Blocked, Error, Line};
 
+use super::slots::Slots;
 use crate::ir::{ControlStep, InstId, Placement, Program, Schedule, Step};
 use crate::isa::{ENGINES, Engine, N_ENGINES, Unit};
 use past::{Moment, Past, Pasts, Place, Runner};
 
 /// Every rule that a schedule breaks; none for a correct one.
 pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Schedule) -> Vec<Error> {
+    verify_over(program, placement, schedule, &Slots::new(program, placement))
+}
+
+/// [`verify_schedule`] with the views that can conflict.
+pub fn verify_over(
+    program: &Program,
+    placement: &Placement,
+    schedule: &Schedule,
+    slots: &Slots,
+) -> Vec<Error> {
     let mut errors = Vec::new();
     let places = places(program, schedule, &mut errors);
     check_semaphores(schedule, &mut errors);
@@ -32,7 +43,7 @@ pub fn verify_schedule(program: &Program, placement: &Placement, schedule: &Sche
         Err(deadlock) => vec![deadlock],
         Ok(pasts) => {
             let mut errors = asked::broken(program, schedule, &places, &pasts);
-            errors.extend(races::races(program, placement, schedule, &places, &pasts));
+            errors.extend(races::races(program, placement, schedule, slots, &places, &pasts));
             errors
         }
     }

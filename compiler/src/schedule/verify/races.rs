@@ -41,7 +41,7 @@ struct Walk<'a> {
     placement: &'a Placement,
     schedule: &'a Schedule,
     places: &'a [Place],
-    slots: Slots,
+    slots: &'a Slots,
     last: Vec<Last>,
     /// What earlier buffers did to the bytes of each buffer; nothing for most.
     older: FxHashMap<BufferId, Vec<Older>>,
@@ -54,10 +54,10 @@ pub fn races(
     program: &Program,
     placement: &Placement,
     schedule: &Schedule,
+    slots: &Slots,
     places: &[Place],
     pasts: &Pasts,
 ) -> Vec<Error> {
-    let slots = Slots::new(program, placement);
     let mut walk = Walk {
         program,
         placement,
