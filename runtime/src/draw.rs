@@ -153,10 +153,15 @@ pub fn timeline_svg(profile: &Profile, program: &Program) -> String {
     );
     push!(
         out,
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {:.3} us modelled</text>\n",
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {:.3} us modelled{}</text>\n",
         escaped(&profile.kernel),
         escaped(profile.target.name),
-        total_ps as f64 / 1e6
+        profile.totals.total_ps as f64 / 1e6,
+        if program.loops.is_empty() {
+            ""
+        } else {
+            ", each loop drawn once"
+        }
     );
     for (row, name) in names.iter().enumerate() {
         let y = TOP + ROW * row as f64;

@@ -73,15 +73,19 @@ impl Totals {
         self.zip(earlier, |a, b| a - b)
     }
 
+    /// Loops that run for months end at the largest number.
     pub fn plus(&self, other: &Totals) -> Totals {
-        self.zip(other, |a, b| a + b)
+        self.zip(other, |a, b| a.saturating_add(b).min(MOST))
     }
 
     /// The same stretch so many times.
     pub fn times(&self, count: u64) -> Totals {
-        self.zip(self, |it, _| it * count)
+        self.zip(self, |it, _| it.saturating_mul(count).min(MOST))
     }
 }
+
+/// Four such sums are still a number.
+const MOST: u64 = u64::MAX / 4;
 
 /// One instruction in time. For a DMA, `start_ps` is the trigger and `end_ps` the end of the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

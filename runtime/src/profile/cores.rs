@@ -9,6 +9,7 @@ use nk_compiler::Compiled;
 use nk_compiler::isa::{ENGINES, N_ENGINES};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -67,32 +68,33 @@ impl Cores {
     pub fn new(lanes: &[Lane], kind: Together, target: &'static Target, sources: &Sources) -> Cores {
         let n_cores = lanes.iter().map(|it| it.core + 1).max().unwrap_or(1);
         let mut cores = vec![CoreTime::default(); n_cores];
-        let (mut flops, mut bytes, mut peak_flops) = (0, 0, 0.0);
-        let mut known: Option<(*const Compiled, u64, u64)> = None;
+        let (mut flops, mut bytes, mut peak_flops) = (0u64, 0u64, 0.0);
+        // Ranks that share a program are looked at once.
+        let mut known: Option<(*const Compiled, Profile)> = None;
         for lane in lanes {
             let core = &mut cores[lane.core];
             core.n_programs += 1;
-            core.end_ps = core.end_ps.max(lane.start_ps + lane.trace.total_ps);
+            let at = Arc::as_ptr(&lane.compiled);
+            let profile = match known.take().filter(|it| it.0 == at) {
+                Some((_, profile)) => profile,
+                None => Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources),
+            };
+            // Loops run as often as they say; what the timeline has once is the same for every rank of a program.
+            let totals = lane
+                .trace
+                .along(&lane.compiled.program.control(), &profile.counts);
+            core.end_ps = core.end_ps.max(lane.start_ps.saturating_add(totals.total_ps));
             for engine in 0..N_ENGINES {
-                core.busy_ps[engine] += lane.trace.busy_ps[engine];
+                core.busy_ps[engine] = core.busy_ps[engine].saturating_add(totals.busy_ps[engine]);
             }
-            core.dma_ps += lane.trace.dma_busy_ps;
+            core.dma_ps = core.dma_ps.saturating_add(totals.dma_busy_ps);
             let (collective_ps, exposed_ps) = communication(&lane.trace);
             core.collective_ps += collective_ps;
             core.exposed_ps += exposed_ps;
-            // Ranks that share a program are counted without looking at it again.
-            let at = Arc::as_ptr(&lane.compiled);
-            let (_, lane_flops, lane_bytes) = match known {
-                Some(it) if it.0 == at => it,
-                _ => {
-                    let profile = Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources);
-                    peak_flops = profile.peak_flops();
-                    (at, profile.matmul_flops, profile.hbm_bytes())
-                }
-            };
-            known = Some((at, lane_flops, lane_bytes));
-            flops += lane_flops;
-            bytes += lane_bytes;
+            peak_flops = profile.peak_flops();
+            flops = flops.saturating_add(profile.matmul_flops);
+            bytes = bytes.saturating_add(profile.hbm_bytes());
+            known = Some((at, profile));
         }
         let total_ps = cores.iter().map(|it| it.end_ps).max().unwrap_or(0);
         let seconds = total_ps as f64 / 1e12;
@@ -227,6 +229,9 @@ impl Cores {
 
 /// Time in which collectives are under way, and the part of it in which neither engines nor transfers work.
 pub fn communication(trace: &Trace) -> (u64, u64) {
+    if trace.collectives.is_empty() {
+        return (0, 0);
+    }
     let waits = union(
         trace
             .collectives
@@ -234,10 +239,10 @@ pub fn communication(trace: &Trace) -> (u64, u64) {
             .map(|it| (it.trigger_ps, it.end_ps))
             .collect(),
     );
-    let collectives: Vec<_> = trace.collectives.iter().map(|it| it.inst).collect();
+    let collectives: FxHashSet<_> = trace.collectives.iter().map(|it| it.inst.index()).collect();
     let events = trace.events.iter().enumerate();
     let engines = events
-        .filter(|it| !collectives.iter().any(|inst| inst.index() == it.0))
+        .filter(|it| !collectives.contains(&it.0))
         .map(|it| (it.1.start_ps, it.1.free_ps));
     let transfers = trace.transfers.iter().map(|it| (it.first_ps, it.last_ps));
     let work = union(engines.chain(transfers).collect());

@@ -1,13 +1,13 @@
 //! A profile in Chrome's trace format, which Perfetto opens: a track for each engine and for the transfers of each queue,
 //! arrows for semaphores, and counters of the bytes that are live and of the HBM bandwidth.
 
-use super::text::label;
 use super::{Profile, place};
 use crate::trace::Bound;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Memory, Unit};
 use nk_compiler::place::lives;
 use nk_compiler::source::Sources;
+use nk_compiler::text::print_inst;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn perfetto(profile: &Profile, program: &Program, sources: &Sources) -> Stri
     for (id, inst) in program.iter() {
         let event = profile.trace.event(id);
         let name = inst.op.name();
-        let args = json!({"line": place(program, sources, inst), "instruction": label(program, id)});
+        let args = json!({"line": place(program, sources, inst), "instruction": print_inst(program, inst)});
         let end_ps = match inst.op.row().unit {
             Unit::Dma => event.free_ps,
             Unit::Engine | Unit::Sequencer => event.free_ps.max(event.start_ps + 1),
@@ -61,7 +61,7 @@ pub fn perfetto(profile: &Profile, program: &Program, sources: &Sources) -> Stri
             "ts": micros(it.first_ps), "dur": micros(it.last_ps.saturating_sub(it.first_ps)),
             "args": {
                 "line": place(program, sources, inst),
-                "instruction": label(program, it.inst),
+                "instruction": print_inst(program, inst),
                 "bytes": it.bytes,
             },
         }));

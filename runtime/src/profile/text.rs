@@ -2,7 +2,7 @@
 
 use super::{LineTime, Profile, ROW_LIMITS};
 use crate::trace::Event;
-use nk_compiler::ir::{InstId, Program};
+use nk_compiler::ir::Program;
 use nk_compiler::isa::{ENGINES, Memory, Unit};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -199,9 +199,14 @@ fn timeline(out: &mut String, profile: &Profile, program: &Program) {
     for it in &profile.trace.transfers {
         add(ENGINES.len(), it.first_ps, it.last_ps);
     }
+    let loops = if program.loops.is_empty() {
+        ""
+    } else {
+        ", each loop once"
+    };
     line!(
         out,
-        "\n  timeline, {} us a column",
+        "\n  timeline, {} us a column{loops}",
         micros(total_ps / WIDTH as u64)
     );
     let names = ENGINES.iter().map(|it| it.1).chain(["dma"]);
@@ -353,9 +358,4 @@ fn advice_json(profile: &Profile) -> Vec<Value> {
         })
     });
     all.collect()
-}
-
-/// An instruction as pictures label it.
-pub fn label(program: &Program, id: InstId) -> String {
-    nk_compiler::text::print_inst(program, &program[id])
 }

@@ -12,6 +12,7 @@ use crate::fabric::{Fabric, Link};
 use crate::machine::Site;
 use crate::memory::{Layout, Reservation, Seat};
 use crate::profile::cores::{Lane, Together};
+use crate::profile::trip_counts;
 use crate::tensor::Tensor;
 use crate::time::{Fleet, Timed, time, time_together};
 use crate::trace::Trace;
@@ -131,18 +132,21 @@ impl Session {
             let alone = |it: &Arc<Compiled>| time(&it.program, &it.placement, &it.schedule, target);
             compiled.iter().map(alone).collect()
         };
-        let mut ends_ps = vec![0; target.cores as usize];
+        let mut ends_ps = vec![0u64; target.cores as usize];
         let mut lanes = Vec::new();
         for (number, at) in job.grid.programs().iter().enumerate() {
             let core = job.grid.core_of(at, number, target.cores) as usize;
-            let trace = traces[number].clone();
+            let (compiled, trace) = (compiled[number].clone(), traces[number].clone());
+            let control = compiled.program.control();
+            let (counts, _) = trip_counts(&compiled.program, &control);
+            let start_ps = ends_ps[core];
+            ends_ps[core] = start_ps.saturating_add(trace.along(&control, &counts).total_ps);
             lanes.push(Lane {
                 core,
-                compiled: compiled[number].clone(),
-                start_ps: ends_ps[core],
+                compiled,
+                start_ps,
                 trace,
             });
-            ends_ps[core] += traces[number].total_ps;
         }
         Ok(Some((lanes, Together::Cores)))
     }
