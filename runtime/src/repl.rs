@@ -130,6 +130,9 @@ impl Repl {
             Some(command) => {
                 let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
                 match command::find(word) {
+                    Ok(it) if it.takes.is_empty() && !rest.trim().is_empty() => {
+                        Ok(format!("`:{}` takes nothing, not `{}`\n", it.name, rest.trim()))
+                    }
                     Ok(it) if it.verb == Verb::Quit => {
                         return Reply {
                             text: String::new(),

@@ -9,7 +9,7 @@ use crate::testing::{Stage, stage_text};
 use crate::trace::Bound;
 use nk_compiler::explain;
 use nk_compiler::ir::{Inst, InstId, Program};
-use nk_compiler::isa::{ENGINES, Memory, Unit, manual};
+use nk_compiler::isa::{Memory, Unit, manual};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::target::datasheet::{datasheet, page};
@@ -74,10 +74,7 @@ pub fn unit(inst: &Inst) -> &'static str {
     if inst.op.row().unit == Unit::Dma {
         return "dma";
     }
-    ENGINES
-        .iter()
-        .find(|it| it.0 == inst.engine)
-        .map_or("", |it| it.1)
+    inst.engine.name()
 }
 
 /// Time by instruction.
