@@ -75,7 +75,7 @@ fn run_as(path: &Path, settings: Settings, options: &RunOptions) -> Vec<Outcome>
     let session =
         Session::open(&mut sources, shown, settings).unwrap_or_else(|it| fail(&it.diagnostics, &sources));
     let jobs = session
-        .jobs(None, &[], &[])
+        .jobs(None, &[])
         .unwrap_or_else(|it| fail(&it.diagnostics, &sources));
     let mut outcomes = Vec::new();
     for job in jobs {
@@ -337,7 +337,7 @@ fn diagnose(path: &Path, settings: Settings) -> (Vec<Diagnostic>, Sources) {
         Err(diagnostics) => return (diagnostics, sources),
     };
     let mut all = Vec::new();
-    match session.jobs(None, &[], &[]) {
+    match session.jobs(None, &[]) {
         Err(failure) => all.extend(failure.diagnostics),
         Ok(jobs) => {
             for job in jobs {
@@ -406,9 +406,7 @@ fn faults_are_reported_at_their_lines() {
                 let mut sources = Sources::new();
                 let session =
                     open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
-                let jobs = session
-                    .jobs(None, &[], &[])
-                    .expect("the arguments are well-formed");
+                let jobs = session.jobs(None, &[]).expect("the arguments are well-formed");
                 let failure = session.run(&mut sources, &jobs[0], &options(emulator, order));
                 let Err(failure) = failure else {
                     panic!("{case:?} runs to its end");
@@ -462,9 +460,7 @@ fn watched_kernels_stop_where_they_go_wrong() {
                 let mut sources = Sources::new();
                 let session =
                     open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
-                let jobs = session
-                    .jobs(None, &[], &[])
-                    .expect("the arguments are well-formed");
+                let jobs = session.jobs(None, &[]).expect("the arguments are well-formed");
                 let options = RunOptions {
                     lookout,
                     ..options(emulator, order)
@@ -512,9 +508,7 @@ fn ir_snapshots_of_examples() {
             let session = open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
             let module = session.module().expect("kernel files have a syntax tree");
             let runs = nk_compiler::directive::runs(module).expect("the directives are well-formed");
-            let jobs = session
-                .jobs(None, &[], &[])
-                .expect("the arguments are well-formed");
+            let jobs = session.jobs(None, &[]).expect("the arguments are well-formed");
             let mut texts = Vec::new();
             for (run, job) in runs.iter().zip(&jobs) {
                 if run.snapshots.is_empty() {
@@ -574,9 +568,7 @@ fn warnings_stand_at_their_lines() {
                 let mut sources = Sources::new();
                 let session =
                     open(&mut sources, &case).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
-                let jobs = session
-                    .jobs(None, &[], &[])
-                    .expect("the arguments are well-formed");
+                let jobs = session.jobs(None, &[]).expect("the arguments are well-formed");
                 let mut warnings = Vec::new();
                 for job in jobs {
                     let outcome = session.run(&mut sources, &job, &options(emulator, RunOrder::Program));
@@ -717,10 +709,7 @@ fn every_instruction_is_used_by_an_example_or_a_test_kernel() {
         {
             let mut sources = Sources::new();
             let session = open(&mut sources, &path).unwrap_or_else(|it| panic!("{}", render(&it, &sources)));
-            for job in session
-                .jobs(None, &[], &[])
-                .expect("the directives are well-formed")
-            {
+            for job in session.jobs(None, &[]).expect("the directives are well-formed") {
                 let compiled = session.compile(&mut sources, &job, &[]);
                 let compiled = compiled.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
                 used.extend(compiled.program.insts.iter().map(|it| it.op));

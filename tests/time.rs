@@ -11,7 +11,7 @@ use nk_compiler::schedule::verify_schedule;
 use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
 use nk_runtime::profile::Profile;
-use nk_runtime::session::{Job, Session, Settings, programs};
+use nk_runtime::session::{Job, Session, Settings};
 use nk_runtime::truth::{self, Measured, Tier};
 use setup::{root, with_stack};
 use std::path::{Path, PathBuf};
@@ -39,13 +39,12 @@ fn each_job(
         .collect();
     let shown = path.to_str().expect("test paths are UTF-8");
     let opened = Session::open(&mut sources, shown, settings).and_then(|session| {
-        let jobs = session.jobs(kernel, &args, &[])?;
+        let jobs = session.jobs(kernel, &args)?;
         Ok((session, jobs))
     });
     let (session, jobs) = opened.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
     for job in jobs {
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = session.compile(&mut sources, &job, &program_id);
+        let compiled = session.compile(&mut sources, &job, &job.first_program());
         let compiled = compiled.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
         then(&job, &compiled, &sources);
     }

@@ -168,7 +168,7 @@ fn searched(file: &str, axes: &[&str], strategy: Strategy) -> (Vec<tune::Axis>, 
     );
     let session = session.expect("the file is a kernel file");
     let job = session
-        .jobs(Some(kernel), &[], &[])
+        .jobs(Some(kernel), &[])
         .expect("it announces a run")
         .swap_remove(0);
     let axes: Vec<tune::Axis> = axes
@@ -275,7 +275,7 @@ fn differences_stand_at_their_lines() {
         let session =
             Session::open(&mut sources, path.to_str().expect("UTF-8"), settings).expect("it parses");
         let job = session
-            .jobs(None, &[], &[])
+            .jobs(None, &[])
             .expect("it announces a run")
             .swap_remove(0);
         let compiled = session.compile(&mut sources, &job, &[]).expect("it compiles");

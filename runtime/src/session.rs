@@ -23,7 +23,7 @@ pub use modelled::Modelled;
 pub(crate) use reordering::faster;
 pub(crate) use replay::{Replay, input, tensor_text, tensors};
 pub(crate) use run::prints;
-pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
+pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
@@ -74,6 +74,25 @@ pub struct Job {
     pub expects: Vec<Expect>,
     /// The directive it comes from.
     pub span: Option<Span>,
+}
+
+impl Job {
+    /// The coordinates of the first program. The programs of a grid are one kernel: where one is looked at, it stands for all.
+    pub fn first_program(&self) -> Vec<u32> {
+        vec![0; self.grid.sizes.len()]
+    }
+}
+
+/// More programs than this were not meant.
+const MAX_PROGRAMS: u64 = 65_536;
+
+/// Refuses grids of so many programs that nobody meant them.
+pub fn check_grid(grid: &Grid) -> Result<(), Diagnostic> {
+    if grid.n_programs() <= MAX_PROGRAMS {
+        return Ok(());
+    }
+    let message = format!("the grid has more than {MAX_PROGRAMS} programs");
+    Err(Diagnostic::error("bad-grid", message))
 }
 
 /// Whose mistake it was.
@@ -166,16 +185,11 @@ impl Session {
     }
 
     /// What is to be done: the given arguments, else the `run` directives of the file, else the kernel as it is.
-    pub fn jobs(
-        &self,
-        kernel: Option<&str>,
-        args: &[(String, String)],
-        grid: &[u32],
-    ) -> Result<Vec<Job>, Failure> {
+    pub fn jobs(&self, kernel: Option<&str>, args: &[(String, String)]) -> Result<Vec<Job>, Failure> {
         let given = |kernel: Option<&str>, args| Job {
             kernel: kernel.map(str::to_string),
             args,
-            grid: plain(grid),
+            grid: Grid::default(),
             cores: 1,
             ranks: None,
             instance: None,
@@ -197,13 +211,13 @@ impl Session {
             .into_iter()
             .filter(|it| kernel.is_none_or(|kernel| kernel == it.kernel))
         {
-            let args = parse_args(&run.args);
-            let args =
-                args.map_err(|it| Failure::kernel(vec![it.report().at(run.span, "in this directive")]))?;
+            let wrong = |it: Diagnostic| Failure::kernel(vec![it.at(run.span, "in this directive")]);
+            check_grid(&run.grid).map_err(wrong)?;
+            let args = parse_args(&run.args).map_err(|it| wrong(it.report()))?;
             jobs.push(Job {
                 kernel: Some(run.kernel),
                 args,
-                grid: if grid.is_empty() { run.grid } else { plain(grid) },
+                grid: run.grid,
                 cores: run.flags.cores.unwrap_or(1),
                 ranks: run.ranks,
                 instance: None,
@@ -326,14 +340,6 @@ impl Session {
         } else {
             compiled
         })
-    }
-}
-
-/// A grid of sizes alone.
-fn plain(sizes: &[u32]) -> Grid {
-    Grid {
-        sizes: sizes.to_vec(),
-        split: None,
     }
 }
 

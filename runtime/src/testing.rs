@@ -53,37 +53,44 @@ pub enum Snapshots {
     Accept,
 }
 
-/// The kernel files below paths, sorted: `.nk`, and `.py` with directives or announced errors.
-pub fn find(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+/// The kernel files below paths, sorted: `.nk`, and `.py` with directives or announced errors. Links below a path that lead
+/// to folders, or nowhere, are not followed.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found = BTreeSet::new();
     for path in paths {
-        collect(path, true, &mut found)?;
+        let metadata = std::fs::metadata(path).map_err(|it| format!("{}: {it}", path.display()))?;
+        if metadata.is_dir() {
+            collect(path, &mut found)?;
+        } else {
+            found.insert(path.clone());
+        }
     }
     Ok(found.into_iter().collect())
 }
 
-fn collect(path: &Path, is_named: bool, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
-    if std::fs::metadata(path)?.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            let entry = entry?.path();
-            let is_hidden = entry
-                .file_name()
-                .is_some_and(|it| it.to_string_lossy().starts_with('.') || it == "target");
-            if !is_hidden {
-                collect(&entry, false, found)?;
-            }
+fn collect(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), String> {
+    let unreadable = |it: std::io::Error| format!("{}: {it}", folder.display());
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if name.to_string_lossy().starts_with('.') || name == "target" {
+            continue;
         }
-        return Ok(());
-    }
-    let is_test = match path.extension().and_then(|it| it.to_str()) {
-        Some("nk") => true,
-        Some("py") => is_named || has_directives(&std::fs::read_to_string(path).unwrap_or_default()),
-        _ => is_named,
-    };
-    if is_test {
-        found.insert(path.to_path_buf());
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            collect(&path, found)?;
+        } else if path.is_file() && is_test(&path) {
+            found.insert(path);
+        }
     }
     Ok(())
+}
+
+fn is_test(path: &Path) -> bool {
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("nk") => true,
+        Some("py") => has_directives(&std::fs::read_to_string(path).unwrap_or_default()),
+        _ => false,
+    }
 }
 
 fn has_directives(source: &str) -> bool {
@@ -98,7 +105,7 @@ pub fn list(path: &Path, settings: &Settings) -> Vec<String> {
     if announces_errors(&source) {
         return vec![shown];
     }
-    let jobs = Session::open(&mut sources, &shown, settings.clone()).and_then(|it| it.jobs(None, &[], &[]));
+    let jobs = Session::open(&mut sources, &shown, settings.clone()).and_then(|it| it.jobs(None, &[]));
     match jobs {
         Ok(jobs) => names(&shown, &jobs),
         Err(_) => vec![shown],
@@ -136,28 +143,29 @@ pub fn run(
 ) -> Vec<Case> {
     let mut sources = Sources::new();
     let shown = path.display().to_string();
-    let whole = |verdict| {
-        vec![Case {
+    // The whole file as one test, under its name.
+    let whole = |verdict: Verdict| {
+        let case = Case {
             name: shown.clone(),
             verdict,
             pending: Vec::new(),
             is_value_right: false,
-        }]
+        };
+        Some(case).filter(|it| wanted(&it.name)).into_iter().collect()
     };
     let source = match std::fs::read_to_string(path) {
         Ok(it) => it,
-        Err(error) => return whole(Verdict::Failed(format!("{shown}: {error}"))),
+        Err(error) => return whole(Verdict::Failed(format!("{shown}: {error}\n"))),
     };
     if announces_errors(&source) {
-        return if wanted(&shown) {
-            whole(announced(&shown, &source, settings, &mut sources))
-        } else {
-            Vec::new()
-        };
+        if !wanted(&shown) {
+            return Vec::new();
+        }
+        return whole(announced(&shown, &source, settings, &mut sources));
     }
     let session = Session::open(&mut sources, &shown, settings.clone());
     let jobs = session.and_then(|session| {
-        let jobs = session.jobs(None, &[], &[])?;
+        let jobs = session.jobs(None, &[])?;
         Ok((session, jobs))
     });
     let (session, jobs) = match jobs {
@@ -195,7 +203,7 @@ pub fn run(
         let unused = store.files().into_iter().filter(|it| !used.contains(it));
         cases.extend(unused.map(|it| Case {
             name: it.display().to_string(),
-            verdict: Verdict::Failed("no directive names this snapshot".to_string()),
+            verdict: Verdict::Failed("no directive names this snapshot\n".to_string()),
             pending: Vec::new(),
             is_value_right: false,
         }));
@@ -244,7 +252,7 @@ fn diagnostics(path: &str, settings: &Settings, sources: &mut Sources) -> Vec<Di
         Ok(it) => it,
         Err(failure) => return failure.diagnostics,
     };
-    let jobs = match session.jobs(None, &[], &[]) {
+    let jobs = match session.jobs(None, &[]) {
         Ok(it) => it,
         Err(failure) => return failure.diagnostics,
     };

@@ -151,7 +151,7 @@ fn run_fetched(folder: &Path, fetched: &Fetched) -> Result<Option<FetchedRun>, F
         .iter()
         .map(|it| (it.0.to_string(), it.1.to_string()))
         .collect();
-    let jobs = session.jobs(Some(fetched.kernel), &args, &[])?;
+    let jobs = session.jobs(Some(fetched.kernel), &args)?;
     let job: &Job = jobs.first().ok_or_else(|| {
         Failure::usage(Diagnostic::error(
             "unknown-kernel",

@@ -4,7 +4,7 @@ use super::{Repl, State, Subject, show};
 use crate::difference::{Side, difference};
 use crate::profile::Profile;
 use crate::report::outcome_text;
-use crate::session::{Failure, RunOptions, Session, Settings, programs};
+use crate::session::{Failure, RunOptions, Session, Settings};
 use crate::summary::{Summary, comparison, line};
 use crate::tensor::parse_arg;
 use crate::testing::Stage;
@@ -135,7 +135,7 @@ impl Repl {
             .state
             .session
             .job(self.state.kernel.as_deref(), &self.state.args)?;
-        let program_id = programs(&job.grid).swap_remove(0);
+        let program_id = job.first_program();
         let compiled = self.state.session.compile(&mut self.sources, &job, &program_id)?;
         let profile = Profile::new(&compiled, target, &self.sources);
         let summary = Summary::new(&compiled, &profile);
@@ -330,17 +330,19 @@ impl Repl {
             return Ok("choose a kernel first: what was typed has no parameters\n".to_string());
         }
         let mut axes = Vec::new();
-        for word in text.split_whitespace() {
-            match tune::axis(word) {
+        for (name, values) in pairs(text) {
+            if name.is_empty() {
+                return Ok(format!("write NAME=a,b,c instead of `{values}`\n"));
+            }
+            match tune::axis(&format!("{name}={values}")) {
                 Ok(axis) => axes.push(axis),
                 Err(text) => return Ok(format!("{text}\n")),
             }
         }
-        let points = tune::grid(&axes);
-        if points.len() > MAX_SWEPT {
+        let n_points = tune::n_points(&axes);
+        if n_points > MAX_SWEPT {
             return Ok(format!(
-                "{} combinations; `nk tune` takes so many, :sweep at most {MAX_SWEPT}\n",
-                points.len()
+                "{n_points} combinations; `nk tune` takes so many, :sweep at most {MAX_SWEPT}\n"
             ));
         }
         let job = self
@@ -348,7 +350,7 @@ impl Repl {
             .session
             .job(self.state.kernel.as_deref(), &self.state.args)?;
         let mut measured = Vec::new();
-        for point in points {
+        for point in tune::grid(&axes) {
             interrupt::stop().map_err(|it| Failure::kernel(vec![it]))?;
             let verdict = tune::measure(
                 &self.state.session,

@@ -2,7 +2,7 @@
 
 use super::{Axis, Candidate, Verdict, params};
 use crate::report::micros;
-use crate::summary::Summary;
+use crate::summary::{Summary, bound_by};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -50,20 +50,14 @@ pub fn text(axes: &[Axis], candidates: &[Candidate]) -> String {
         let mfu = summary
             .mfu
             .map_or("-".to_string(), |it| format!("{:.1}", 100.0 * it));
-        let busy = summary
-            .busy
-            .iter()
-            .find(|it| it.0 == summary.bottleneck)
-            .map_or(0.0, |it| it.1);
         push(format!(
-            "  {:>4}  {}  {:>12} {:>10} {:>10} {mfu:>7}  {} ({:.0} %)",
+            "  {:>4}  {}  {:>12} {:>10} {:>10} {mfu:>7}  {}",
             rank + 1,
             values.join("  "),
             micros(summary.time_ps),
             summary.sbuf_peak_bytes,
             summary.psum_peak_bytes,
-            summary.bottleneck,
-            100.0 * busy
+            bound_by(summary)
         ));
     }
     if ranked.len() > MAX_ROWS {

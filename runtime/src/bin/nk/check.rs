@@ -2,13 +2,12 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, write_file};
 use nk_compiler::diagnostic::{Diagnostic, fixed};
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
-use nk_runtime::output;
 use nk_runtime::report::order_json;
-use nk_runtime::session::{Blame, Failure, programs};
+use nk_runtime::session::{Blame, Failure};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -68,9 +67,18 @@ fn find(args: &CheckArgs, sources: &mut Sources) -> Findings {
 }
 
 impl Findings {
+    /// Adds what no other program of the grid has said.
+    fn say(&mut self, diagnostics: Vec<Diagnostic>) {
+        for it in diagnostics {
+            if !self.diagnostics.contains(&it) {
+                self.diagnostics.push(it);
+            }
+        }
+    }
+
     fn add(&mut self, failure: Failure) {
         self.printed.push_str(&failure.printed);
-        self.diagnostics.extend(failure.diagnostics);
+        self.say(failure.diagnostics);
         self.exit = match failure.blame {
             Blame::Kernel => Exit::Wrong,
             Blame::Usage => Exit::Usage,
@@ -81,7 +89,7 @@ impl Findings {
 fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) -> Result<(), Failure> {
     let session = args.source.open(sources)?;
     for job in args.source.jobs(&session)? {
-        for program_id in programs(&job.grid) {
+        for program_id in job.grid.programs() {
             let compiled = match session.compile(sources, &job, &program_id) {
                 Ok(compiled) => compiled,
                 Err(failure) => {
@@ -91,7 +99,7 @@ fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) 
                 }
             };
             findings.printed.push_str(&compiled.printed);
-            findings.diagnostics.extend(compiled.warnings);
+            findings.say(compiled.warnings);
             let name = &compiled.program.name;
             let n_insts = compiled.program.insts.len();
             let spilled = compiled.spilled;
@@ -112,6 +120,10 @@ fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) 
                 "spill_reload_bytes": spilled.reload_bytes,
                 "spill_psum_bytes": spilled.psum_bytes,
             }));
+            // Programs that do not ask which one they are are one.
+            if !compiled.reads_place {
+                break;
+            }
         }
     }
     Ok(())
@@ -130,8 +142,7 @@ fn fix(args: &CheckArgs, findings: &Findings, sources: &Sources) -> Result<usize
     };
     let (text, n_edits) = fixed(&findings.diagnostics, sources, file);
     if n_edits > 0 {
-        let written = output::write(Path::new(path), text);
-        written.map_err(|it| usage("file-unwritable", format!("{path}: {it}")))?;
+        write_file(Path::new(path), &text)?;
     }
     Ok(n_edits)
 }

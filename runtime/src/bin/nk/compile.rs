@@ -2,15 +2,16 @@
 
 use crate::Exit;
 use crate::console::Console;
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, usage, write_file};
 use nk_compiler::ast::dump_ast;
 use nk_compiler::ir::InstId;
 use nk_compiler::lex::dump_tokens;
 use nk_compiler::source::Sources;
+use nk_compiler::target::Target;
 use nk_compiler::text::{PrintOptions, fold, print};
 use nk_compiler::{Compiled, cost};
 use nk_runtime::clif;
-use nk_runtime::session::{Failure, Session, programs};
+use nk_runtime::session::{Failure, Session};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -58,8 +59,7 @@ fn write(args: &CompileArgs, console: Console, text: &str) -> Result<(), Failure
         console.product(text);
         return Ok(());
     };
-    let written = nk_runtime::output::write(path, text);
-    written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
+    write_file(path, text)
 }
 
 fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<String, Failure> {
@@ -74,11 +74,15 @@ fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<S
     }
     let mut texts = Vec::new();
     for job in args.source.jobs(&session)? {
-        for program_id in programs(&job.grid) {
+        for program_id in job.grid.programs() {
             let compiled = session.compile(sources, &job, &program_id)?;
             console.printed(&compiled.printed);
             console.diagnostics(&compiled.warnings, sources);
-            texts.push(stage_text(args, &compiled, sources)?);
+            texts.push(stage_text(args, &compiled, session.settings().target, sources));
+            // Programs that do not ask which one they are are one.
+            if !compiled.reads_place {
+                break;
+            }
         }
     }
     Ok(texts.join("\n"))
@@ -94,11 +98,10 @@ fn kernels_only(session: &Session) -> Result<&nk_compiler::ast::Module, Failure>
     })
 }
 
-fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Result<String, Failure> {
-    let target = args.source.target()?;
+fn stage_text(args: &CompileArgs, compiled: &Compiled, target: &'static Target, sources: &Sources) -> String {
     let program = &compiled.program;
     if args.emit == Stage::Clif {
-        return Ok(clif(program, &compiled.placement, &compiled.first_writes, target));
+        return clif(program, &compiled.placement, &compiled.first_writes, target);
     }
     let cycles = |id: InstId| cost::busy(program, &program[id], target).cycles;
     let options = PrintOptions {
@@ -109,8 +112,8 @@ fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Res
     let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
     let text = print(program, placement, schedule, options);
     let text = if args.fold { fold(&text) } else { text };
-    Ok(match compiled.reordered {
+    match compiled.reordered {
         Some(reordered) => format!("; {reordered}\n{text}"),
         None => text,
-    })
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, pair, seconds};
+use crate::options::{SourceArgs, amount, pair};
 use nk_compiler::source::Sources;
 use nk_runtime::report::{run_json, run_text};
 use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
@@ -22,10 +22,10 @@ pub struct RunArgs {
     #[arg(long = "expect", value_name = "NAME=PATH", value_parser = pair)]
     expects: Vec<(String, String)>,
     /// Relative tolerance of --expect; by default that of the result's dtype.
-    #[arg(long, value_name = "X", value_parser = seconds)]
+    #[arg(long, value_name = "X", value_parser = amount)]
     rtol: Option<f64>,
     /// Absolute tolerance of --expect; by default rtol times the largest expected value.
-    #[arg(long, value_name = "X", value_parser = seconds)]
+    #[arg(long, value_name = "X", value_parser = amount)]
     atol: Option<f64>,
     /// The order of instructions: program, engines (the modelled one) or random:SEED.
     #[arg(long, default_value = "program", value_parser = order)]
@@ -75,8 +75,8 @@ pub fn run(args: &RunArgs, console: Console) -> Exit {
 }
 
 fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
-    let target = args.source.target()?;
     let session = args.source.open(sources)?;
+    let target = session.settings().target;
     let expectations = args.expects.iter().cloned();
     let options = RunOptions {
         order: args.order,
