@@ -69,6 +69,11 @@ impl Totals {
         result
     }
 
+    /// The share of the charged work that rests on guessed costs, 0 to 1.
+    pub fn guessed_share(&self) -> f64 {
+        self.guessed_ps as f64 / self.charged_ps.max(1) as f64
+    }
+
     pub fn minus(&self, earlier: &Totals) -> Totals {
         self.zip(earlier, |a, b| a - b)
     }

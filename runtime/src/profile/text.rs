@@ -42,7 +42,7 @@ pub fn text(profile: &Profile, program: &Program) -> String {
             "  loops       those whose bounds are registers are counted once"
         );
     }
-    let guessed = 100.0 * totals.guessed_ps as f64 / totals.charged_ps.max(1) as f64;
+    let guessed = 100.0 * totals.guessed_share();
     line!(
         out,
         "  guessed     {guessed:.0} % of the modelled work rests on guessed costs"
@@ -305,7 +305,7 @@ pub fn to_json(profile: &Profile) -> Value {
         "latency_ns": nanos(totals.total_ps + profile.target.timing.program_overhead_ps),
         "order": crate::report::order_json(profile.reordered),
         "trip_counts_known": profile.is_exact,
-        "guessed_share": totals.guessed_ps as f64 / totals.charged_ps.max(1) as f64,
+        "guessed_share": totals.guessed_share(),
         "bottleneck": bottleneck,
         "bottleneck_share": bottleneck_share,
         "instructions": by_engine,

@@ -2,7 +2,6 @@
 
 use super::table::ABSENT;
 use super::{Figure, LeftOut, Measured, Quantity, Summary, Tier, summarise};
-use nk_compiler::isa::ENGINES;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -28,16 +27,15 @@ fn tier_name(tier: Tier) -> &'static str {
 
 impl Quantity {
     fn name(self) -> String {
-        let engine = |wanted| ENGINES.iter().find(|it| it.0 == wanted).map_or("", |it| it.1);
         match self {
             Quantity::Latency => "latency us".to_string(),
             Quantity::Timeline => "timeline us".to_string(),
             Quantity::Duration(op) => format!("{} ns", op.name()),
             Quantity::Interval(op) => format!("{} every ns", op.name()),
-            Quantity::Spacing(it) => format!("{} spacing ns", engine(it)),
+            Quantity::Spacing(it) => format!("{} spacing ns", it.name()),
             Quantity::LoadEnd(n) => format!("load {} ends us", n + 1),
             Quantity::StoreEnd(n) => format!("store {} ends us", n + 1),
-            Quantity::Active(it) => format!("{} active us", engine(it)),
+            Quantity::Active(it) => format!("{} active us", it.name()),
             Quantity::DmaActive => "dma active us".to_string(),
             Quantity::HbmRead => "hbm read bytes".to_string(),
             Quantity::HbmWrite => "hbm write bytes".to_string(),
