@@ -3,6 +3,7 @@
 //! Takes two compiled kernels with their sources, gives text. Lines of the sources are aligned first; below each pair
 //! stand the instructions and buffers that only one side has. Never executes anything.
 
+use crate::append::line;
 use crate::testing::Stage;
 use nk_compiler::Compiled;
 use nk_compiler::ir::Program;
@@ -11,7 +12,6 @@ use nk_compiler::text::{PrintOptions, print};
 use rustc_hash::FxHashMap;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// One of the two kernels.
 pub struct Side {
@@ -181,12 +181,12 @@ fn push_changes(out: &mut String, old: &[String], new: &[String]) -> (usize, usi
         };
         *count += 1;
         if *count <= MAX_SHOWN {
-            writeln!(out, "{mark} {line}").expect("a string takes any text");
+            line!(out, "{mark} {line}");
         }
     }
     for (mark, count) in [('-', counts.0), ('+', counts.1)] {
         if count > MAX_SHOWN {
-            writeln!(out, "{mark} and {} more", count - MAX_SHOWN).expect("a string takes any text");
+            line!(out, "{mark} and {} more", count - MAX_SHOWN);
         }
     }
     if n_same > 0 {
@@ -195,7 +195,7 @@ fn push_changes(out: &mut String, old: &[String], new: &[String]) -> (usize, usi
         } else {
             ""
         };
-        writeln!(out, "  {n_same} unchanged{order}").expect("a string takes any text");
+        line!(out, "  {n_same} unchanged{order}");
     }
     counts
 }

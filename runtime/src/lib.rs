@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod append;
 pub mod output;
 pub mod tensor;
 mod memory;

@@ -3,6 +3,7 @@
 //! Takes a placed program, gives tensors with their bytes and lives, the bytes that are live at every instruction, and the
 //! picture of both as text or JSON. Computes nothing of time: lives count instructions in program order.
 
+use crate::append::push;
 use crate::profile::line_of;
 use nk_compiler::ir::{BufferId, Placement, Program, Region};
 use nk_compiler::isa::Memory;
@@ -11,7 +12,6 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Both on-chip memories of a core over a program.
 #[derive(Clone, Debug)]
@@ -151,13 +151,6 @@ const WIDTH: usize = 64;
 
 /// Tensors that the table shows; the rest is counted.
 const MAX_ROWS: usize = 40;
-
-/// Appends formatted text; writing to a `String` cannot fail.
-macro_rules! push {
-    ($out:expr, $($format:tt)*) => {
-        write!($out, $($format)*).expect("a string takes any text")
-    };
-}
 
 /// The picture in lines.
 pub fn text(occupancy: &Occupancy) -> String {

@@ -2,11 +2,11 @@
 //!
 //! Takes a compiled program and its profile, gives the numbers, and two of them side by side.
 
+use crate::append::line;
 use crate::profile::Profile;
 use crate::report::micros;
 use nk_compiler::Compiled;
 use nk_compiler::isa::ENGINES;
-use std::fmt::Write;
 
 /// The numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ pub(crate) fn comparison(before: &Summary, after: &Summary) -> String {
     let mut out = String::new();
     let mut row = |name: &str, before: String, after: String, change: String| {
         let line = format!("  {name:<13} {before:>12} -> {after:<12} {change}");
-        writeln!(out, "{}", line.trim_end()).expect("a string takes any text");
+        line!(out, "{}", line.trim_end());
     };
     let percent = |before: f64, after: f64| match before {
         _ if before == after => "same".to_string(),

@@ -3,6 +3,7 @@
 //! Takes paths, gives a result for every `# nk: run` and every file that announces errors: values against their
 //! references, faults and diagnostics at the lines that name them, IR against snapshots beside the file. Prints nothing.
 
+use crate::append::line;
 use crate::clif;
 use crate::report::check_text;
 use crate::session::{Failure, Job, RunOptions, Session, Settings};
@@ -14,7 +15,6 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::text::{self, PrintOptions};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 mod snapshot;
@@ -235,12 +235,10 @@ fn announced(path: &str, source: &str, settings: &Settings, sources: &mut Source
     }
     let mut text = String::new();
     for (line, code) in wanted.iter().filter(|it| !errors.contains(it)) {
-        writeln!(text, "{path}:{line}: `{code}` is announced and not reported")
-            .expect("a string takes any text");
+        line!(text, "{path}:{line}: `{code}` is announced and not reported");
     }
     for (line, code) in errors.iter().filter(|it| !wanted.contains(it)) {
-        writeln!(text, "{path}:{line}: `{code}` is reported and not announced")
-            .expect("a string takes any text");
+        line!(text, "{path}:{line}: `{code}` is reported and not announced");
     }
     text.push_str(&render(&found, sources));
     Verdict::Failed(text)

@@ -4,6 +4,8 @@
 //! that hides behind work, and how well the work scales. Runs no values.
 
 use super::Profile;
+use super::text::micros;
+use crate::append::line;
 use crate::trace::Trace;
 use nk_compiler::Compiled;
 use nk_compiler::isa::{ENGINES, N_ENGINES};
@@ -11,7 +13,6 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// A program on its core. Programs of one core follow each other.
@@ -57,12 +58,6 @@ struct CoreTime {
 
 /// Rows of the table, at most.
 const MAX_ROWS: usize = 16;
-
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
 
 impl Cores {
     pub fn new(lanes: &[Lane], kind: Together, target: &'static Target, sources: &Sources) -> Cores {
@@ -137,7 +132,6 @@ impl Cores {
     /// The profile in lines.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let micros = |ps: u64| format!("{:.3}", ps as f64 / 1e6);
         let percent = |ps: u64| 100.0 * super::share(ps as f64, self.total_ps as f64);
         let (n, word) = (self.cores.len(), self.word());
         line!(out, "{n} {word}s together, modelled");

@@ -1,11 +1,11 @@
 //! A profile as lines for people and as one object for programs.
 
 use super::{LineTime, Profile, ROW_LIMITS};
+use crate::append::line;
 use crate::trace::Event;
 use nk_compiler::ir::Program;
 use nk_compiler::isa::{ENGINES, Memory, Unit};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Lines of each list that are shown.
 const MAX_LINES: usize = 10;
@@ -13,14 +13,7 @@ const MAX_LINES: usize = 10;
 /// Columns of the timeline.
 const WIDTH: usize = 72;
 
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
-fn micros(ps: u64) -> String {
+pub(super) fn micros(ps: u64) -> String {
     format!("{:.3}", ps as f64 / 1e6)
 }
 

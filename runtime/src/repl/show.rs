@@ -2,6 +2,7 @@
 
 use super::Subject;
 use super::command::Verb;
+use crate::append::line;
 use crate::occupancy::{self, Occupancy};
 use crate::profile::{self, Profile};
 use crate::report::micros;
@@ -14,7 +15,6 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::target::datasheet::{datasheet, page};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// What a command shows of a kernel.
 pub fn facts(
@@ -45,13 +45,6 @@ pub fn facts(
         },
         _ => cost(&compiled.program, profile),
     }
-}
-
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
 }
 
 /// How long an instruction keeps its engine; for a transfer, from its first byte to its last.

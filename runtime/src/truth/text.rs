@@ -2,15 +2,8 @@
 
 use super::table::ABSENT;
 use super::{Figure, LeftOut, Measured, Quantity, Summary, Tier, summarise};
+use crate::append::line;
 use serde_json::{Value, json};
-use std::fmt::Write;
-
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
 
 const TIERS: &[(Tier, &str)] = &[
     (Tier::Exact, "1"),
