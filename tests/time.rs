@@ -11,8 +11,8 @@ use nk_compiler::launch::Grid;
 use nk_compiler::schedule::verify_schedule;
 use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
-use nk_runtime::profile::Profile;
 use nk_runtime::profile::cores::Cores;
+use nk_runtime::profile::{Profile, perfetto};
 use nk_runtime::session::{Job, Session, Settings};
 use nk_runtime::truth::{self, Measured, Tier};
 use setup::{root, with_stack};
@@ -211,6 +211,10 @@ fn profiles_add_up() {
                 let counts: u64 = profile.lines.iter().map(|it| it.count).sum();
                 let n_insts = profile.n_insts.iter().sum::<u64>() + profile.transfers.count;
                 assert_eq!(counts, n_insts, "{name}");
+                let trace = perfetto(&profile, &compiled.program, sources);
+                let trace: serde_json::Value = serde_json::from_str(&trace).expect("it is JSON");
+                let n_events = trace["traceEvents"].as_array().map_or(0, Vec::len);
+                assert!(n_events > compiled.program.insts.len(), "{name}");
                 n_profiles += 1;
             });
         }

@@ -145,18 +145,16 @@ impl Profile {
                 profile.count(program, &program[id], count);
             }
         }
-        let mut path = Path {
+        let path = Path {
             program,
             trace: &profile.trace,
             sources,
-            runs: Vec::with_capacity(program.insts.len()),
+            control: &control,
+            counts: &counts,
         };
-        for (segment, &count) in counts.iter().enumerate() {
-            path.runs.extend(control.insts(segment).map(|_| count));
-        }
         profile.waits = path.waits();
         profile.lines = path.lines();
-        profile.critical = path.critical(&control, totals.total_ps);
+        profile.critical = path.critical(totals.total_ps);
         profile.counts = counts;
         profile
     }
@@ -310,6 +308,11 @@ pub(crate) fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bo
     (counts, is_exact)
 }
 
+/// How often an instruction runs.
+pub(crate) fn runs(control: &Control, counts: &[u64], inst: InstId) -> u64 {
+    counts[control.segments.partition_point(|it| it.end <= inst.index())]
+}
+
 fn known_trips(kind: &LoopKind) -> Option<u64> {
     use nk_compiler::ir::Bound::Int;
     match kind {
@@ -415,11 +418,15 @@ struct Path<'a> {
     program: &'a Program,
     trace: &'a Trace,
     sources: &'a Sources,
-    /// How often each instruction runs.
-    runs: Vec<u64>,
+    control: &'a Control,
+    counts: &'a [u64],
 }
 
 impl Path<'_> {
+    fn runs(&self, inst: InstId) -> u64 {
+        runs(self.control, self.counts, inst)
+    }
+
     fn waits(&self) -> [Waits; N_ENGINES] {
         let mut waits = [Waits::default(); N_ENGINES];
         for stall in &self.trace.stalls {
@@ -431,7 +438,7 @@ impl Path<'_> {
                 Bound::Port(_) => &mut waits.port_ps,
                 Bound::Start | Bound::Queue(_) => continue,
             };
-            add(sum, stall.end_ps - stall.start_ps, self.runs[stall.inst.index()]);
+            add(sum, stall.end_ps - stall.start_ps, self.runs(stall.inst));
         }
         waits
     }
@@ -451,7 +458,8 @@ impl Path<'_> {
 
     /// In each segment the path that ends last, followed back over what set each start. What is left of the time, queues
     /// take to meet.
-    fn critical(&self, control: &Control, total_ps: u64) -> Vec<LineTime> {
+    fn critical(&self, total_ps: u64) -> Vec<LineTime> {
+        let control = self.control;
         let mut steps = Vec::new();
         for segment in 0..control.segments.len() {
             let last = control
@@ -476,16 +484,13 @@ impl Path<'_> {
             }
         }
         let mut lines = self.summed(steps.into_iter());
-        if control.segments.len() > 1 {
-            let known: u64 = lines.iter().fold(0, |sum, it| sum.saturating_add(it.ps));
+        let known: u64 = lines.iter().fold(0, |sum, it| sum.saturating_add(it.ps));
+        if known < total_ps {
             lines.push(LineTime {
-                place: "between segments".to_string(),
+                place: "where all queues meet".to_string(),
                 what: "barrier",
-                ps: total_ps.saturating_sub(known),
-                count: control
-                    .segments
-                    .iter()
-                    .fold(0, |sum: u64, it| sum.saturating_add(self.runs[it.start])),
+                ps: total_ps - known,
+                count: self.counts.iter().fold(0, |sum, it| sum.saturating_add(*it)),
             });
             lines.sort_by_key(|it| std::cmp::Reverse(it.ps));
         }
@@ -499,8 +504,8 @@ impl Path<'_> {
             let inst = &self.program[id];
             let key = (place(self.program, self.sources, inst), inst.op.name());
             let (sum_ps, count) = sums.entry(key).or_default();
-            add(sum_ps, ps, self.runs[id.index()]);
-            add(count, 1, self.runs[id.index()]);
+            add(sum_ps, ps, self.runs(id));
+            add(count, 1, self.runs(id));
         }
         let mut lines: Vec<LineTime> = sums
             .into_iter()

@@ -40,6 +40,7 @@ use nk_compiler::spill::Spilled;
 use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
 use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A file that is open.
@@ -350,6 +351,14 @@ pub(crate) fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, Arg
 }
 
 fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate::tensor::Error> {
+    let mut known = BTreeSet::new();
+    if let Some((name, _)) = args.iter().find(|it| !known.insert(&it.0)) {
+        return Err(crate::tensor::Error::Syntax {
+            text: name.clone(),
+            reason: "it is given twice".to_string(),
+            instead: "give each argument one value".to_string(),
+        });
+    }
     args.iter()
         .map(|(name, text)| Ok((name.clone(), parse_arg(text)?)))
         .collect()

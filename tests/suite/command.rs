@@ -114,6 +114,28 @@ fn the_command_answers_bad_input_with_its_exit_code() {
         (&["test", "examples/softmax.nk", "--limit", "steps=10"], 1),
         (&["repl", "--limit", "no-such-limit=1"], 2),
         (&["repl", "--format", "json"], 2),
+        (
+            &[
+                "run",
+                "examples/softmax.nk::softmax",
+                "--arg",
+                "x=f32[256,512]:ones",
+                "--arg",
+                "x=f32[256,512]:zeros",
+            ],
+            2,
+        ),
+        (
+            &[
+                "run",
+                "examples/matmul.nk::matmul_tiled",
+                "--param",
+                "TILE_N=128",
+                "--param",
+                "TILE_N=256",
+            ],
+            2,
+        ),
         (&["fly"], 2),
         (&["check", "examples/softmax.nk"], 0),
         (&["test", "--ci", "examples"], 0),

@@ -4,6 +4,7 @@
 //! that hides behind work, and how well the work scales. Runs no values.
 
 use super::Profile;
+use super::perfetto::{self, Events};
 use super::text::micros;
 use crate::append::line;
 use crate::trace::Trace;
@@ -278,42 +279,27 @@ pub fn perfetto(lanes: &[Lane], kind: Together, target: &'static Target, sources
         Together::Cores => "core",
         Together::Ranks => "rank",
     };
-    let mut all: Vec<Value> = Vec::new();
+    let micros = |ps: u64| ps as f64 / 1e6;
+    let mut events = Events::new();
     for lane in lanes {
         let program = &lane.compiled.program;
         let profile = Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources);
-        let text = super::perfetto(&profile, program, sources);
-        let Ok(Value::Object(mut object)) = serde_json::from_str(&text) else {
-            continue;
-        };
-        let Some(Value::Array(events)) = object.remove("traceEvents") else {
-            continue;
-        };
-        let start_us = lane.start_ps as f64 / 1e6;
-        for mut event in events {
-            event["pid"] = json!(lane.core);
-            if let Some(ts) = event.get("ts").and_then(Value::as_f64) {
-                event["ts"] = json!(ts + start_us);
-            }
-            if event["name"] == "process_name" {
-                event["args"]["name"] = json!(format!("{word} {}", lane.core));
-            }
-            all.push(event);
-        }
+        (events.core, events.start_us) = (lane.core, micros(lane.start_ps));
+        let title = format!("{word} {}", lane.core);
+        perfetto::add(&mut events, &title, &profile, program, sources);
         if !lane.trace.collectives.is_empty() {
-            all.push(json!({
-                "ph": "M", "pid": lane.core, "tid": COLLECTIVE_TRACK, "name": "thread_name",
-                "args": {"name": "collectives"},
+            events.push(json!({
+                "ph": "M", "tid": COLLECTIVE_TRACK, "name": "thread_name", "args": {"name": "collectives"},
             }));
         }
         for it in &lane.trace.collectives {
             let inst = &program[it.inst];
-            all.push(json!({
-                "ph": "X", "pid": lane.core, "tid": COLLECTIVE_TRACK, "name": inst.op.name(),
-                "ts": it.first_ps as f64 / 1e6 + start_us, "dur": (it.end_ps - it.first_ps) as f64 / 1e6,
+            events.push(json!({
+                "ph": "X", "tid": COLLECTIVE_TRACK, "name": inst.op.name(),
+                "ts": micros(it.first_ps), "dur": micros(it.end_ps - it.first_ps),
                 "args": {"line": super::place(program, sources, inst), "bytes": it.bytes},
             }));
         }
     }
-    json!({"displayTimeUnit": "ns", "traceEvents": all}).to_string()
+    events.end()
 }

@@ -8,6 +8,7 @@ use nk_compiler::specialize::Dialect;
 use nk_compiler::target::datasheet::datasheet;
 use nk_compiler::target::{Instance, TARGETS, Target};
 use nk_runtime::session::{Failure, Job, Session, Settings, check_grid, json_args};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Where programs run, and how they are compiled.
@@ -82,6 +83,13 @@ pub enum Schedule {
 impl SettingArgs {
     /// What holds for a file under these options.
     pub fn settings(&self, params: Vec<(String, String)>) -> Result<Settings, Failure> {
+        let mut known = BTreeSet::new();
+        if let Some((name, _)) = params.iter().find(|it| !known.insert(&it.0)) {
+            return Err(usage(
+                "bad-argument",
+                format!("--param gives `{name}` two values"),
+            ));
+        }
         Ok(Settings {
             target: self.target()?,
             dialect: self.dialect()?,
@@ -165,7 +173,13 @@ impl SourceArgs {
             let shown = path.display();
             let text = std::fs::read_to_string(path);
             let text = text.map_err(|it| usage("file-unreadable", format!("{shown}: {it}")))?;
-            args.extend(json_args(&text).map_err(|it| usage("malformed-file", format!("{shown}: {it}")))?);
+            let others = json_args(&text).map_err(|it| usage("malformed-file", format!("{shown}: {it}")))?;
+            // What the command line says itself comes before what a file says.
+            args.extend(
+                others
+                    .into_iter()
+                    .filter(|it| self.args.iter().all(|own| own.0 != it.0)),
+            );
         }
         let mut jobs = session.jobs(self.path_and_kernel().1, &args)?;
         for job in &mut jobs {
