@@ -6,7 +6,7 @@ use nk_compiler::source::Sources;
 use nk_runtime::difference::{Side, difference};
 use nk_runtime::repl::{Repl, complete, transcript};
 use nk_runtime::session::{Session, Settings};
-use nk_runtime::testing::Stage;
+use nk_runtime::stage::Stage;
 use nk_runtime::tune::{self, Candidate, Strategy};
 
 fn check_scripts(folder: &str, prefix: &str) {

@@ -4,7 +4,7 @@
 //! stand the instructions and buffers that only one side has. Never executes anything.
 
 use crate::append::line;
-use crate::testing::Stage;
+use crate::stage::Stage;
 use nk_compiler::Compiled;
 use nk_compiler::ir::Program;
 use nk_compiler::source::{FileId, Sources, Span};

@@ -59,6 +59,7 @@ pub mod trace;
 pub mod time;
 pub mod session;
 pub mod report;
+pub mod stage;
 pub mod testing;
 pub mod occupancy;
 pub mod profile;

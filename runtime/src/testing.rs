@@ -4,16 +4,14 @@
 //! references, faults and diagnostics at the lines that name them, IR against snapshots beside the file. Prints nothing.
 
 use crate::append::line;
-use crate::clif;
 use crate::report::check_text;
 use crate::session::{Failure, Job, RunOptions, Session, Settings};
-use nk_compiler::Compiled;
+use crate::stage::{Stage, stage_text};
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::directive::{self, Run};
 use nk_compiler::lex::expected_diagnostics;
 use nk_compiler::source::Sources;
-use nk_compiler::target::Target;
-use nk_compiler::text::{self, PrintOptions};
+use nk_compiler::text::PrintOptions;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -283,7 +281,12 @@ fn run_job(
     let head = header(sources.slice(run.span));
     let found = run.snapshots.iter().map(|name| {
         let stage = Stage::from_name(name).expect("directives name stages that there are");
-        let ir = stage_text(&compiled, stage, session.settings().target);
+        let ir = stage_text(
+            &compiled,
+            stage,
+            session.settings().target,
+            PrintOptions::default(),
+        );
         store.compare(label, name, format!("{head}{}", redacted(&ir, &run.redactions)))
     });
     Ok((text, found.flatten().collect()))
@@ -318,44 +321,4 @@ fn settled(mut text: String, pending: Vec<Pending>, snapshots: Snapshots) -> (Ve
         },
         Vec::new(),
     )
-}
-
-/// A stage of a compiled kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    Program,
-    Placement,
-    Schedule,
-    Clif,
-}
-
-/// Stages by the names that directives and commands use.
-pub(crate) const STAGES: &[(Stage, &str)] = &[
-    (Stage::Program, "program"),
-    (Stage::Placement, "placement"),
-    (Stage::Schedule, "schedule"),
-    (Stage::Clif, "clif"),
-];
-
-impl Stage {
-    pub fn from_name(name: &str) -> Option<Stage> {
-        STAGES.iter().find(|it| it.1 == name).map(|it| it.0)
-    }
-}
-
-/// A compiled kernel at a stage.
-pub fn stage_text(compiled: &Compiled, stage: Stage, target: &'static Target) -> String {
-    let Compiled {
-        program,
-        placement,
-        first_writes,
-        schedule,
-        ..
-    } = compiled;
-    match stage {
-        Stage::Clif => clif(program, placement, first_writes, target),
-        Stage::Program => text::print(program, None, None, PrintOptions::default()),
-        Stage::Placement => text::print(program, Some(placement), None, PrintOptions::default()),
-        Stage::Schedule => text::print(program, Some(placement), Some(schedule), PrintOptions::default()),
-    }
 }

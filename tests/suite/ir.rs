@@ -6,11 +6,11 @@ use nk_compiler::check::Results;
 use nk_compiler::ir::{BufferId, InstId};
 use nk_compiler::isa::ROWS;
 use nk_compiler::source::Sources;
-use nk_compiler::text::Directive;
+use nk_compiler::text::{Directive, PrintOptions};
 use nk_compiler::{complete, target, text};
 use nk_runtime::session::Settings;
+use nk_runtime::stage::{Stage, stage_text};
 use nk_runtime::tensor::Tensor;
-use nk_runtime::testing::{Stage, stage_text};
 use nk_runtime::{Emulator, Machine};
 use std::collections::BTreeSet;
 
@@ -33,7 +33,8 @@ fn ir_snapshots_of_examples() {
                 let compiled = compiled.unwrap_or_else(|it| fail(&it.diagnostics, &sources));
                 for name in &run.snapshots {
                     let stage = Stage::from_name(name).expect("directives name stages that there are");
-                    let text = stage_text(&compiled, stage, session.settings().target);
+                    let options = PrintOptions::default();
+                    let text = stage_text(&compiled, stage, session.settings().target, options);
                     texts.push((format!("{}_{name}", run.kernel), text));
                 }
             }

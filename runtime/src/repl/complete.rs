@@ -5,7 +5,7 @@
 
 use super::command::{COMMANDS, Command, Verb, find};
 use super::{Repl, kernel};
-use crate::testing::STAGES;
+use crate::stage::{STAGES, Stage};
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::explain;
 use nk_compiler::isa::{ACT_FNS, ALU_OPS, ENGINES, Kind, OOB_MODES, Op, REDUCE_CMDS, manual};
@@ -107,7 +107,11 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
             .collect(),
         Verb::Explain => explain::entries().iter().map(|it| owned(it.code)).collect(),
         Verb::Isa => manual::entries().iter().map(|it| owned(it.name)).collect(),
-        Verb::Ir | Verb::Diff => STAGES.iter().map(|it| owned(it.1)).collect(),
+        Verb::Ir => STAGES.iter().map(|it| owned(it.1)).collect(),
+        Verb::Diff => {
+            let stages = STAGES.iter().filter(|it| it.0 != Stage::Clif);
+            stages.map(|it| owned(it.1)).collect()
+        }
         Verb::Target => TARGETS.iter().map(|it| owned(it.name)).collect(),
         Verb::Set | Verb::Sweep => session.module().map_or(Vec::new(), |module| {
             let all = tunables(module, state.kernel.as_deref(), session.file());

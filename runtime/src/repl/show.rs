@@ -6,7 +6,7 @@ use crate::append::line;
 use crate::occupancy::{self, Occupancy};
 use crate::profile::{self, Profile};
 use crate::report::micros;
-use crate::testing::{Stage, stage_text};
+use crate::stage::{Stage, stage_text};
 use crate::trace::Bound;
 use nk_compiler::explain;
 use nk_compiler::ir::{Inst, InstId, Program};
@@ -14,6 +14,7 @@ use nk_compiler::isa::{Memory, Unit, manual};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::target::datasheet::{datasheet, page};
+use nk_compiler::text::PrintOptions;
 use std::collections::BTreeMap;
 
 /// What a command shows of a kernel.
@@ -39,8 +40,8 @@ pub fn facts(
             Err(_) => format!("`{rest}` is no line number\n"),
         },
         Verb::Ir => match (rest, Stage::from_name(rest)) {
-            ("", _) => stage_text(compiled, Stage::Program, target),
-            (_, Some(stage)) => stage_text(compiled, stage, target),
+            ("", _) => stage_text(compiled, Stage::Program, target, PrintOptions::default()),
+            (_, Some(stage)) => stage_text(compiled, stage, target, PrintOptions::default()),
             (_, None) => format!("`{rest}` is no stage; there are program, placement, schedule and clif\n"),
         },
         _ => cost(&compiled.program, profile),

@@ -8,10 +8,10 @@ use nk_compiler::ir::InstId;
 use nk_compiler::lex::dump_tokens;
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
-use nk_compiler::text::{PrintOptions, fold, print};
+use nk_compiler::text::{PrintOptions, fold};
 use nk_compiler::{Compiled, cost};
-use nk_runtime::clif;
 use nk_runtime::session::{Failure, Session};
+use nk_runtime::stage::{Stage, stage_text};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub struct CompileArgs {
     pub source: SourceArgs,
     /// The stage that is printed.
     #[arg(long, value_enum, default_value = "schedule")]
-    emit: Stage,
+    emit: Emit,
     /// The file that is written instead of stdout.
     #[arg(short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub struct CompileArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Stage {
+enum Emit {
     Tokens,
     Ast,
     Program,
@@ -64,21 +64,24 @@ fn write(args: &CompileArgs, console: Console, text: &str) -> Result<(), Failure
 
 fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<String, Failure> {
     let session = args.source.open(sources)?;
-    match args.emit {
-        Stage::Tokens => {
+    let stage = match args.emit {
+        Emit::Tokens => {
             kernels_only(&session)?;
             return Ok(dump_tokens(sources, session.file()));
         }
-        Stage::Ast => return Ok(dump_ast(kernels_only(&session)?)),
-        Stage::Clif | Stage::Program | Stage::Placement | Stage::Schedule => {}
-    }
+        Emit::Ast => return Ok(dump_ast(kernels_only(&session)?)),
+        Emit::Program => Stage::Program,
+        Emit::Placement => Stage::Placement,
+        Emit::Schedule => Stage::Schedule,
+        Emit::Clif => Stage::Clif,
+    };
     let mut texts = Vec::new();
     for job in args.source.jobs(&session)? {
         for program_id in job.grid.programs() {
             let compiled = session.compile(sources, &job, &program_id)?;
             console.printed(&compiled.printed);
             console.diagnostics(&compiled.warnings, sources);
-            texts.push(stage_text(args, &compiled, session.settings().target, sources));
+            texts.push(text(args, stage, &compiled, session.settings().target, sources));
             // Programs that do not ask which one they are are one.
             if !compiled.reads_place {
                 break;
@@ -98,19 +101,23 @@ fn kernels_only(session: &Session) -> Result<&nk_compiler::ast::Module, Failure>
     })
 }
 
-fn stage_text(args: &CompileArgs, compiled: &Compiled, target: &'static Target, sources: &Sources) -> String {
+fn text(
+    args: &CompileArgs,
+    stage: Stage,
+    compiled: &Compiled,
+    target: &'static Target,
+    sources: &Sources,
+) -> String {
     let program = &compiled.program;
-    if args.emit == Stage::Clif {
-        return clif(program, &compiled.placement, &compiled.first_writes, target);
-    }
     let cycles = |id: InstId| cost::busy(program, &program[id], target).cycles;
     let options = PrintOptions {
         spans: args.spans.then_some(sources),
         cycles: if args.cycles { Some(&cycles) } else { None },
     };
-    let placement = (args.emit != Stage::Program).then_some(&compiled.placement);
-    let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
-    let text = print(program, placement, schedule, options);
+    let text = stage_text(compiled, stage, target, options);
+    if stage == Stage::Clif {
+        return text;
+    }
     let text = if args.fold { fold(&text) } else { text };
     match compiled.reordered {
         Some(reordered) => format!("; {reordered}\n{text}"),

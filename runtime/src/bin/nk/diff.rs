@@ -6,7 +6,7 @@ use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
 use nk_runtime::difference::{Side, difference};
 use nk_runtime::session::Failure;
-use nk_runtime::testing::Stage;
+use nk_runtime::stage::Stage;
 use serde_json::json;
 
 #[derive(clap::Args)]
