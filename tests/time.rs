@@ -13,8 +13,9 @@ use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
 use nk_runtime::profile::cores::Cores;
 use nk_runtime::profile::{Profile, perfetto};
-use nk_runtime::session::{Job, Session, Settings};
+use nk_runtime::session::{Job, RunOptions, Session, Settings};
 use nk_runtime::truth::{self, Measured, Tier};
+use nk_runtime::tune::{self, Verdict};
 use setup::{root, with_stack};
 use std::path::{Path, PathBuf};
 
@@ -242,6 +243,28 @@ fn cores_count_loops_as_often_as_they_run() {
         let (lanes, kind) = lanes.expect("it runs on two cores");
         let together = Cores::new(&lanes, kind, &TARGETS[0], &sources).to_json();
         assert_eq!(together["modelled_ns"], alone as f64 / 1e3);
+    });
+}
+
+/// A search and a session time a kernel on ranks as a run of it does.
+#[test]
+fn ranks_take_as_long_in_a_search() {
+    with_stack(|| {
+        let mut sources = Sources::new();
+        let path = root().join("examples/tensor_parallel.nk");
+        let shown = path.to_str().expect("test paths are UTF-8");
+        let session = Session::open(&mut sources, shown, Settings::default()).expect("it parses");
+        let job = session
+            .jobs(None, &[])
+            .expect("it announces a run")
+            .swap_remove(0);
+        let ran = session
+            .run(&mut sources, &job, &RunOptions::default())
+            .expect("it runs");
+        let Verdict::Measured(summary) = tune::measure(&session, &mut sources, &job, &[]) else {
+            panic!("it compiles");
+        };
+        assert_eq!(summary.time_ps, ran.modelled.total_ps);
     });
 }
 

@@ -30,6 +30,7 @@ use nk_compiler::parse;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::Entry;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What stands before the first line of an input, and before the others.
 pub const PROMPT: &str = "nk> ";
@@ -78,7 +79,7 @@ struct Typed {
 /// A compiled kernel and its time.
 #[derive(Clone)]
 struct Subject {
-    compiled: Rc<Compiled>,
+    compiled: Arc<Compiled>,
     profile: Rc<Profile>,
     summary: Summary,
 }

@@ -67,9 +67,9 @@ pub fn params(axes: &[Axis], point: &[usize]) -> Vec<(String, String)> {
 /// Compiles a job with other parameters and models its time.
 pub fn measure(session: &Session, sources: &mut Sources, job: &Job, params: &[(String, String)]) -> Verdict {
     let session = with_params(session, params);
-    match session.compile(sources, job, &job.first_program()) {
-        Ok(compiled) => {
-            let profile = Profile::new(&compiled, session.settings().target, sources);
+    match session.first_timed(sources, job) {
+        Ok((compiled, trace)) => {
+            let profile = Profile::of_trace(&compiled, trace, session.settings().target, sources);
             Verdict::Measured(Summary::new(&compiled, &profile))
         }
         Err(failure) => skipped(&failure),

@@ -5,9 +5,9 @@ use crate::difference::{Side, difference};
 use crate::profile::Profile;
 use crate::report::outcome_text;
 use crate::session::{Failure, RunOptions, Session, Settings};
+use crate::stage::Stage;
 use crate::summary::{Summary, comparison, line};
 use crate::tensor::parse_arg;
-use crate::testing::Stage;
 use crate::tune;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::interrupt;
@@ -135,12 +135,11 @@ impl Repl {
             .state
             .session
             .job(self.state.kernel.as_deref(), &self.state.args)?;
-        let program_id = job.first_program();
-        let compiled = self.state.session.compile(&mut self.sources, &job, &program_id)?;
-        let profile = Profile::new(&compiled, target, &self.sources);
+        let (compiled, trace) = self.state.session.first_timed(&mut self.sources, &job)?;
+        let profile = Profile::of_trace(&compiled, trace, target, &self.sources);
         let summary = Summary::new(&compiled, &profile);
         let subject = Subject {
-            compiled: Rc::new(compiled),
+            compiled,
             profile: Rc::new(profile),
             summary,
         };

@@ -18,10 +18,11 @@ use nk_compiler::isa::{Access, Memory};
 use nk_compiler::source::{FileId, Sources};
 use nk_compiler::specialize::{Entry, Shown};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A session's program and its values.
 pub struct Live {
-    pub compiled: Rc<Compiled>,
+    pub compiled: Arc<Compiled>,
     pub profile: Rc<Profile>,
     pub names: Vec<(String, &'static str)>,
     machine: Rc<Machine>,
@@ -53,7 +54,7 @@ impl Live {
             Some(before) => (before.machine.clone(), before.printed.clone()),
             None => run(&compiled, session, inputs)?,
         };
-        let (compiled, profile) = (Rc::new(compiled), Rc::new(profile));
+        let (compiled, profile) = (Arc::new(compiled), Rc::new(profile));
         let live = Live {
             compiled,
             profile,

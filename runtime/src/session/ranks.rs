@@ -151,6 +151,24 @@ impl Session {
         Ok(Some((lanes, Together::Cores)))
     }
 
+    /// The first program of a job with its timeline: among its ranks, or beside the program of the other core.
+    pub fn first_timed(&self, sources: &mut Sources, job: &Job) -> Result<(Arc<Compiled>, Trace), Failure> {
+        if (job.ranks.is_some() || job.grid.is_paired())
+            && let Some((lanes, _)) = self.lanes(sources, job)?
+            && let Some(first) = lanes.into_iter().next()
+        {
+            return Ok((first.compiled, first.trace));
+        }
+        let compiled = self.compile(sources, job, &job.first_program())?;
+        let trace = time(
+            &compiled.program,
+            &compiled.placement,
+            &compiled.schedule,
+            self.settings.target,
+        );
+        Ok((Arc::new(compiled), trace))
+    }
+
     pub(super) fn run_ranks(
         &self,
         sources: &mut Sources,

@@ -3,7 +3,7 @@
 use crate::Exit;
 use crate::console::{Console, Format};
 use crate::options::{SourceArgs, write_file};
-use nk_compiler::ir::Program;
+use nk_compiler::Compiled;
 use nk_compiler::source::Sources;
 use nk_runtime::draw;
 use nk_runtime::profile::cores::{self, Cores, Lane};
@@ -11,6 +11,7 @@ use nk_runtime::profile::{self, Profile};
 use nk_runtime::session::Failure;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 pub struct ProfileArgs {
@@ -102,7 +103,7 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
 fn compare(args: &ProfileArgs, other: &str, console: Console, sources: &mut Sources) -> Result<(), Failure> {
     let (a, first) = first_profile(&args.source, console, sources)?;
     let (b, second) = first_profile(&args.source.of_file(other), console, sources)?;
-    let difference = profile::difference((&a, &first, sources), (&b, &second, sources));
+    let difference = profile::difference((&a, &first.program, sources), (&b, &second.program, sources));
     match console.format {
         Format::Text => console.product(&difference.text()),
         Format::Json => console.product(&format!("{}\n", difference.to_json())),
@@ -114,12 +115,12 @@ fn first_profile(
     source: &SourceArgs,
     console: Console,
     sources: &mut Sources,
-) -> Result<(Profile, Program), Failure> {
+) -> Result<(Profile, Arc<Compiled>), Failure> {
     let session = source.open(sources)?;
     let job = source.jobs(&session)?.swap_remove(0);
-    let compiled = session.compile(sources, &job, &job.first_program())?;
+    let (compiled, trace) = session.first_timed(sources, &job)?;
     console.printed(&compiled.printed);
     console.diagnostics(&compiled.warnings, sources);
-    let profile = Profile::new(&compiled, session.settings().target, sources);
-    Ok((profile, compiled.program))
+    let profile = Profile::of_trace(&compiled, trace, session.settings().target, sources);
+    Ok((profile, compiled))
 }
