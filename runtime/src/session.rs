@@ -40,7 +40,7 @@ use nk_compiler::spill::Spilled;
 use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
 use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A file that is open.
@@ -82,6 +82,21 @@ impl Job {
     pub fn first_program(&self) -> Vec<u32> {
         vec![0; self.grid.sizes.len()]
     }
+}
+
+/// A name for each job: its kernel's, with a number when a kernel runs several times.
+pub fn labels(jobs: &[Job]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let kernels = jobs.iter().map(|it| it.kernel.as_deref().unwrap_or("kernel"));
+    let label = |kernel| {
+        let n = counts.entry(kernel).or_default();
+        *n += 1;
+        match *n {
+            1 => kernel.to_string(),
+            n => format!("{kernel}.{n}"),
+        }
+    };
+    kernels.map(label).collect()
 }
 
 /// More programs than this were not meant.

@@ -5,7 +5,7 @@
 
 use crate::append::line;
 use crate::report::check_text;
-use crate::session::{Failure, Job, RunOptions, Session, Settings};
+use crate::session::{Failure, Job, RunOptions, Session, Settings, labels};
 use crate::stage::{Stage, stage_text};
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::directive::{self, Run};
@@ -118,18 +118,8 @@ fn announces_errors(source: &str) -> bool {
 
 /// `path::kernel`, with a number when a kernel runs several times.
 fn names(path: &str, jobs: &[Job]) -> Vec<String> {
-    let kernel = |it: &Job| it.kernel.clone().unwrap_or_else(|| "kernel".to_string());
-    let mut names = Vec::new();
-    for (idx, job) in jobs.iter().enumerate() {
-        let before = jobs[..idx].iter().filter(|it| it.kernel == job.kernel).count();
-        let number = if before > 0 {
-            format!(".{}", before + 1)
-        } else {
-            String::new()
-        };
-        names.push(format!("{path}::{}{number}", kernel(job)));
-    }
-    names
+    let labels = labels(jobs).into_iter();
+    labels.map(|it| format!("{path}::{it}")).collect()
 }
 
 /// Runs the tests of a file.
