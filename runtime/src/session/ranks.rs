@@ -240,7 +240,7 @@ impl Session {
         for (rank, it) in done.iter().enumerate() {
             sanitized.add(it.watched.sanitized.unwrap_or_default());
             wall.watch += it.watched.spent;
-            modelled.add(&compiled[rank], &traces[rank], &it.path, rank);
+            modelled.join(&Modelled::of(&compiled[rank], &traces[rank], &it.path, rank));
             outside.add(&compiled[rank].program, &it.out_of_range);
         }
         warnings.extend(outside.reports());
