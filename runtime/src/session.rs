@@ -30,12 +30,12 @@ use files::{find_array, find_import, read_source};
 use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect, Flags};
-use nk_compiler::ir::{BufferId, Role};
+use nk_compiler::ir::{Buffer, BufferId, Role};
 use nk_compiler::launch::{Grid, Place};
 use nk_compiler::parse;
 use nk_compiler::place::place_seeded;
 use nk_compiler::source::{FileId, Sources, Span};
-use nk_compiler::specialize::{ArgValue, ImportRequest, Input, Request};
+use nk_compiler::specialize::{ArgValue, ImportRequest, Input, Request, kernel_names, parameters};
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
@@ -200,6 +200,28 @@ impl Session {
         }
     }
 
+    /// The names of the kernels in it.
+    pub fn kernels(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Kernels(module) => kernel_names(module).iter().map(|it| it.to_string()).collect(),
+            Kind::Text(parsed) => vec![parsed.program.name.clone()],
+        }
+    }
+
+    /// The names of a kernel's parameters; by default the only kernel's.
+    pub fn parameters(&self, kernel: Option<&str>) -> Vec<String> {
+        match &self.kind {
+            Kind::Kernels(module) => {
+                let names = parameters(module, kernel, self.file);
+                names.iter().map(|it| it.to_string()).collect()
+            }
+            Kind::Text(parsed) => {
+                let inputs = parsed.program.buffers.iter().filter(|it| it.role == Role::In);
+                inputs.map(input_name).collect()
+            }
+        }
+    }
+
     /// What is to be done: the given arguments, else the `run` directives of the file, else the kernel as it is.
     pub fn jobs(&self, kernel: Option<&str>, args: &[(String, String)]) -> Result<Vec<Job>, Failure> {
         let given = |kernel: Option<&str>, args| Job {
@@ -316,6 +338,10 @@ impl Session {
             let message = format!("the file holds the kernel `{}`, not `{kernel}`", program.name);
             return Err(Failure::usage(Diagnostic::error("unknown-kernel", message)));
         }
+        if let Some((name, _)) = self.settings.params.first() {
+            let message = format!("nothing is called `{name}` that could be set: IR text has no parameters");
+            return Err(Failure::usage(Diagnostic::error("unknown-param", message)));
+        }
         let inputs = text_inputs(&program.buffers, job)?;
         if self.settings.spill
             && parsed.placement.is_none()
@@ -379,11 +405,16 @@ fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate
         .collect()
 }
 
+/// What an argument calls an input of IR text.
+fn input_name(buffer: &Buffer) -> String {
+    buffer.name.to_string().trim_start_matches('%').to_string()
+}
+
 /// The buffers that a job's arguments fill, in the order of the arguments.
-fn text_inputs(buffers: &[nk_compiler::ir::Buffer], job: &Job) -> Result<Vec<Input>, Failure> {
+fn text_inputs(buffers: &[Buffer], job: &Job) -> Result<Vec<Input>, Failure> {
     let named = |name: &str| {
         let mut inputs = buffers.iter().enumerate().filter(|(_, it)| it.role == Role::In);
-        inputs.find(|(_, it)| it.name.to_string().trim_start_matches('%') == name)
+        inputs.find(|(_, it)| input_name(it) == name)
     };
     let mut inputs = Vec::new();
     for (name, spec) in &job.args {

@@ -112,6 +112,15 @@ fn the_command_answers_bad_input_with_its_exit_code() {
             0,
         ),
         (&["test", "examples/softmax.nk", "--limit", "steps=10"], 1),
+        (
+            &[
+                "check",
+                "examples/snapshots/attention.attention_one_tile.schedule.nir",
+                "--param",
+                "X=1",
+            ],
+            2,
+        ),
         (&["repl", "--limit", "no-such-limit=1"], 2),
         (&["repl", "--format", "json"], 2),
         (

@@ -3,8 +3,8 @@
 //! Takes a session and a line, gives the place where the word begins and the words that fit. Evaluates nothing: names
 //! are those of the last statement, values those that the instruction table allows.
 
+use super::Repl;
 use super::command::{COMMANDS, Command, Verb, find};
-use super::{Repl, kernel};
 use crate::stage::{STAGES, Stage};
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::explain;
@@ -101,10 +101,7 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
     let session = &state.session;
     let owned = |it: &str| it.to_string();
     match verb {
-        Verb::Kernel => kernel::names(session)
-            .into_iter()
-            .chain([owned("session")])
-            .collect(),
+        Verb::Kernel => session.kernels().into_iter().chain([owned("session")]).collect(),
         Verb::Explain => explain::entries().iter().map(|it| owned(it.code)).collect(),
         Verb::Isa => manual::entries().iter().map(|it| owned(it.name)).collect(),
         Verb::Ir => STAGES.iter().map(|it| owned(it.1)).collect(),
@@ -117,10 +114,10 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
             let all = tunables(module, state.kernel.as_deref(), session.file());
             all.iter().map(|it| format!("{}=", it.name)).collect()
         }),
-        Verb::Arg => session.module().map_or(Vec::new(), |module| {
-            let all = parameters(module, state.kernel.as_deref(), session.file());
+        Verb::Arg => {
+            let all = session.parameters(state.kernel.as_deref());
             all.iter().map(|it| format!("{it}=")).collect()
-        }),
+        }
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use crate::tensor::parse_arg;
 use crate::tune;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::interrupt;
-use nk_compiler::specialize::{kernel_names, parameters, tunables};
+use nk_compiler::specialize::tunables;
 use nk_compiler::target::{TARGETS, Target};
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ impl Repl {
             ..self.state.session.settings().clone()
         };
         let session = Session::open(&mut self.sources, path, settings)?;
-        let kernels = names(&session);
+        let kernels = session.kernels();
         let kernel = wanted.or_else(|| kernels.first().cloned());
         let state = State {
             session,
@@ -78,7 +78,10 @@ impl Repl {
         if name.is_empty() {
             let mut out = String::new();
             let chosen = self.state.kernel.as_deref().unwrap_or(SESSION);
-            for name in names(&self.state.session)
+            for name in self
+                .state
+                .session
+                .kernels()
                 .iter()
                 .map(String::as_str)
                 .chain([SESSION])
@@ -189,13 +192,8 @@ impl Repl {
     pub(super) fn set_argument(&mut self, name: &str, value: &str) -> Result<String, Failure> {
         let spec = parse_arg(value).map_err(|it| Failure::usage(it.report()))?;
         let State { session, kernel, .. } = &self.state;
-        let is_parameter = kernel.is_some()
-            && session.module().is_some_and(|module| {
-                parameters(module, kernel.as_deref(), session.file())
-                    .iter()
-                    .any(|it| **it == *name)
-            });
-        if !is_parameter {
+        let is_parameter = |kernel: &str| session.parameters(Some(kernel)).iter().any(|it| it == name);
+        if !kernel.as_deref().is_some_and(is_parameter) {
             return self.input(name, value, &spec);
         }
         let mut state = self.state.clone();
@@ -210,11 +208,11 @@ impl Repl {
             return format!("write NAME=VALUE instead of `{text}`\n");
         }
         let State { session, kernel, .. } = &self.state;
-        let Some((module, kernel)) = session.module().zip(kernel.as_deref()) else {
+        let Some(kernel) = kernel.as_deref() else {
             return "no kernel is chosen; `:arg x=f32[128,512]:randn(0)` makes a tensor for what is typed\n"
                 .to_string();
         };
-        let names = parameters(module, Some(kernel), session.file());
+        let names = session.parameters(Some(kernel));
         let compiled = self.subject().ok().map(|it| it.compiled);
         let inputs = compiled
             .iter()
@@ -233,7 +231,7 @@ impl Repl {
             let element = format!("{name}[");
             let mut shown = tensors
                 .iter()
-                .filter(|it| *it.0 == **name || it.0.starts_with(&element))
+                .filter(|it| it.0 == name || it.0.starts_with(&element))
                 .peekable();
             if shown.peek().is_none() {
                 out.push_str(&format!("  {name}\n"));
@@ -421,13 +419,3 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 
 /// Combinations that one `:sweep` measures.
 const MAX_SWEPT: usize = 256;
-
-/// The kernels of a file; one of IR text.
-pub fn names(session: &Session) -> Vec<String> {
-    let kernels = session.module().map(kernel_names);
-    kernels
-        .unwrap_or_default()
-        .iter()
-        .map(|it| it.to_string())
-        .collect()
-}
