@@ -22,7 +22,7 @@ use nk_compiler::dtype::Dtype;
 use nk_compiler::ir::{Control, Frame, Inst, InstId, Loc, LocId, LoopKind, Node, Program, Step, View};
 use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
 use nk_compiler::reorder::Reordered;
-use nk_compiler::source::Sources;
+use nk_compiler::source::{Sources, Span};
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
@@ -390,16 +390,24 @@ fn flops(program: &Program, inst: &Inst) -> Flops {
     }
 }
 
+/// Where an instruction stands that no line has made.
+const NO_SOURCE: &str = "no source";
+
 /// Where an instruction stands in the kernel's own file: where a helper is called, not inside it.
 pub(crate) fn place(program: &Program, sources: &Sources, inst: &Inst) -> String {
     match inst.loc {
         Some(loc) => line_of(program, sources, loc),
-        None => "no source".to_string(),
+        None => NO_SOURCE.to_string(),
     }
 }
 
 /// The line of a place, as `file:line`, in the kernel's own file.
 pub(crate) fn line_of(program: &Program, sources: &Sources, loc: LocId) -> String {
+    line(sources, outermost(program, loc))
+}
+
+/// The place in the kernel's own file.
+fn outermost(program: &Program, loc: LocId) -> Span {
     let mut shown: &Loc = &program[loc];
     let mut at = shown.parent;
     while let Some(id) = at {
@@ -409,8 +417,12 @@ pub(crate) fn line_of(program: &Program, sources: &Sources, loc: LocId) -> Strin
         }
         at = outer.parent;
     }
-    let (line, _) = sources.line_column(shown.span.file, shown.span.start);
-    format!("{}:{line}", sources.name_of(shown.span.file))
+    shown.span
+}
+
+fn line(sources: &Sources, span: Span) -> String {
+    let (line, _) = sources.line_column(span.file, span.start);
+    format!("{}:{line}", sources.name_of(span.file))
 }
 
 /// What is summed over the instructions of a timeline, each as often as it runs.
@@ -499,13 +511,21 @@ impl Path<'_> {
 
     /// Sums by line and instruction, longest first.
     fn summed(&self, times: impl Iterator<Item = (InstId, u64)>) -> Vec<LineTime> {
-        let mut sums: FxHashMap<(String, &'static str), (u64, u64)> = FxHashMap::default();
+        // By place first: only few of a million instructions have one of their own, and each becomes text once.
+        let mut places: FxHashMap<(Option<Span>, &'static str), (u64, u64)> = FxHashMap::default();
         for (id, ps) in times {
             let inst = &self.program[id];
-            let key = (place(self.program, self.sources, inst), inst.op.name());
-            let (sum_ps, count) = sums.entry(key).or_default();
+            let span = inst.loc.map(|it| outermost(self.program, it));
+            let (sum_ps, count) = places.entry((span, inst.op.name())).or_default();
             add(sum_ps, ps, self.runs(id));
             add(count, 1, self.runs(id));
+        }
+        let mut sums: FxHashMap<(String, &'static str), (u64, u64)> = FxHashMap::default();
+        for ((span, what), (ps, n)) in places {
+            let place = span.map_or(NO_SOURCE.to_string(), |it| line(self.sources, it));
+            let (sum_ps, count) = sums.entry((place, what)).or_default();
+            add(sum_ps, ps, 1);
+            add(count, n, 1);
         }
         let mut lines: Vec<LineTime> = sums
             .into_iter()
