@@ -7,12 +7,15 @@ use nk_compiler::Compiled;
 use nk_compiler::diagnostic::render;
 use nk_compiler::ir::{Schedule, Step};
 use nk_compiler::isa::N_ENGINES;
+use nk_compiler::launch::Grid;
 use nk_compiler::schedule::verify_schedule;
 use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
-use nk_runtime::profile::Profile;
-use nk_runtime::session::{Job, Session, Settings, programs};
+use nk_runtime::profile::cores::Cores;
+use nk_runtime::profile::{Profile, perfetto};
+use nk_runtime::session::{Job, RunOptions, Session, Settings};
 use nk_runtime::truth::{self, Measured, Tier};
+use nk_runtime::tune::{self, Verdict};
 use setup::{root, with_stack};
 use std::path::{Path, PathBuf};
 
@@ -25,13 +28,8 @@ fn each_job(
 ) {
     let mut sources = Sources::new();
     let settings = Settings {
-        target: &TARGETS[0],
-        dialect: None,
-        params: Vec::new(),
         spill: path.ends_with("advice/spilled.nk"),
-        reorder: false,
-        place_seed: None,
-        root: None,
+        ..Settings::default()
     };
     let args: Vec<(String, String)> = args
         .iter()
@@ -39,13 +37,12 @@ fn each_job(
         .collect();
     let shown = path.to_str().expect("test paths are UTF-8");
     let opened = Session::open(&mut sources, shown, settings).and_then(|session| {
-        let jobs = session.jobs(kernel, &args, &[])?;
+        let jobs = session.jobs(kernel, &args)?;
         Ok((session, jobs))
     });
     let (session, jobs) = opened.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
     for job in jobs {
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = session.compile(&mut sources, &job, &program_id);
+        let compiled = session.compile(&mut sources, &job, &job.first_program());
         let compiled = compiled.unwrap_or_else(|it| panic!("{}", render(&it.diagnostics, &sources)));
         then(&job, &compiled, &sources);
     }
@@ -195,6 +192,79 @@ fn course_experiments_have_their_shape() {
             single > 1.2 * double,
             "{single} us with one buffer, {double} with several"
         );
+    });
+}
+
+/// The lines of a critical path are together the modelled time, and every instruction stands in a line as often as it runs,
+/// in loops of the device too.
+#[test]
+fn profiles_add_up() {
+    with_stack(|| {
+        let loops = ["dynamic_control", "flags", "psum_zeros", "registers"];
+        let loops = loops.map(|it| root().join(format!("tests/kernels/{it}.py")));
+        let mut n_profiles = 0;
+        for path in loops.into_iter().chain([root().join("examples/softmax.nk")]) {
+            each_job(&path, None, &[], |_, compiled, sources| {
+                let profile = Profile::new(compiled, &TARGETS[0], sources);
+                let name = &profile.kernel;
+                let path_ps: u64 = profile.critical.iter().map(|it| it.ps).sum();
+                assert_eq!(path_ps, profile.totals.total_ps, "{name}");
+                let counts: u64 = profile.lines.iter().map(|it| it.count).sum();
+                let n_insts = profile.n_insts.iter().sum::<u64>() + profile.transfers.count;
+                assert_eq!(counts, n_insts, "{name}");
+                let trace = perfetto(&profile, &compiled.program, sources);
+                let trace: serde_json::Value = serde_json::from_str(&trace).expect("it is JSON");
+                let n_events = trace["traceEvents"].as_array().map_or(0, Vec::len);
+                assert!(n_events > compiled.program.insts.len(), "{name}");
+                n_profiles += 1;
+            });
+        }
+        assert!(n_profiles >= 10, "{n_profiles} profiles");
+    });
+}
+
+/// Two programs on a core each take as long as one, loops of the device included.
+#[test]
+fn cores_count_loops_as_often_as_they_run() {
+    with_stack(|| {
+        let mut sources = Sources::new();
+        let path = root().join("tests/kernels/registers.py");
+        let shown = path.to_str().expect("test paths are UTF-8");
+        let session = Session::open(&mut sources, shown, Settings::default()).expect("it parses");
+        let job = session.jobs(Some("counted"), &[]).expect("it announces a run");
+        let job = Job {
+            grid: Grid::parse("2").expect("it is a size"),
+            cores: 2,
+            ..job[0].clone()
+        };
+        let compiled = session.compile(&mut sources, &job, &[0]).expect("it compiles");
+        let alone = Profile::new(&compiled, &TARGETS[0], &sources).totals.total_ps;
+        let lanes = session.lanes(&mut sources, &job).expect("it compiles");
+        let (lanes, kind) = lanes.expect("it runs on two cores");
+        let together = Cores::new(&lanes, kind, &TARGETS[0], &sources).to_json();
+        assert_eq!(together["modelled_ns"], alone as f64 / 1e3);
+    });
+}
+
+/// A search and a session time a kernel on ranks as a run of it does.
+#[test]
+fn ranks_take_as_long_in_a_search() {
+    with_stack(|| {
+        let mut sources = Sources::new();
+        let path = root().join("examples/tensor_parallel.nk");
+        let shown = path.to_str().expect("test paths are UTF-8");
+        let session = Session::open(&mut sources, shown, Settings::default()).expect("it parses");
+        let job = session
+            .jobs(None, &[])
+            .expect("it announces a run")
+            .swap_remove(0);
+        let ran = session
+            .run(&mut sources, &job, &RunOptions::default())
+            .expect("it runs");
+        let Verdict::Measured(summary) = tune::measure(&session, &mut sources, &job, &[]) else {
+            panic!("it compiles");
+        };
+        assert_eq!(summary.time_ps, ran.modelled.total_ps);
     });
 }
 

@@ -1,56 +1,21 @@
 //! The workbench: sessions of the REPL, searches of parameters, differences of IR. A new session is a new `.repl` file.
 
-use super::setup::root;
+use crate::case::{files, root, stem};
+use crate::command::nk;
 use nk_compiler::source::Sources;
 use nk_runtime::difference::{Side, difference};
 use nk_runtime::repl::{Repl, complete, transcript};
 use nk_runtime::session::{Session, Settings};
-use nk_runtime::testing::Stage;
+use nk_runtime::stage::Stage;
 use nk_runtime::tune::{self, Candidate, Strategy};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-/// The command at the root of the repository, so that scripts name files as a user there would.
-fn nk(args: &[&str], input: &str) -> (String, String, Option<i32>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nk"));
-    command.current_dir(root()).args(args).env("NO_COLOR", "1");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the command starts");
-    std::io::Write::write_all(
-        &mut child.stdin.take().expect("stdin is a pipe"),
-        input.as_bytes(),
-    )
-    .expect("the command reads its input");
-    let output = child.wait_with_output().expect("the command ends");
-    let text = |it: Vec<u8>| String::from_utf8(it).expect("the command prints UTF-8");
-    (text(output.stdout), text(output.stderr), output.status.code())
-}
-
-fn scripts(folder: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(root().join(folder)).expect("the folder exists");
-    let paths = entries.map(|it| it.expect("the folder is readable").path());
-    let mut paths: Vec<PathBuf> = paths
-        .filter(|it| it.extension().is_some_and(|it| it == "repl"))
-        .collect();
-    paths.sort();
-    paths
-}
 
 fn check_scripts(folder: &str, prefix: &str) {
-    let scripts = scripts(folder);
-    assert!(!scripts.is_empty(), "{folder} holds sessions");
-    for path in scripts {
+    for path in files(folder, "repl", 1) {
         let script = std::fs::read_to_string(&path).expect("the script is readable");
         let (stdout, stderr, code) = nk(&["repl"], &script);
         assert_eq!(stderr, "", "a session says everything on stdout");
         assert_eq!(code, Some(0), "a script ends well, whatever happened in it");
-        let name = path
-            .file_stem()
-            .and_then(|it| it.to_str())
-            .expect("scripts have plain names");
+        let name = stem(&path);
         insta::with_settings!({ prepend_module_to_snapshot => false }, {
             insta::assert_snapshot!(format!("{prefix}__{name}"), stdout);
         });
@@ -168,7 +133,7 @@ fn searched(file: &str, axes: &[&str], strategy: Strategy) -> (Vec<tune::Axis>, 
     );
     let session = session.expect("the file is a kernel file");
     let job = session
-        .jobs(Some(kernel), &[], &[])
+        .jobs(Some(kernel), &[])
         .expect("it announces a run")
         .swap_remove(0);
     let axes: Vec<tune::Axis> = axes
@@ -259,6 +224,30 @@ fn tune_goes_on_where_it_stopped() {
     assert_eq!(code, Some(2), "{stderr}");
 }
 
+/// Results of other parameters, or of another order of instructions, are not those that were asked for.
+#[test]
+fn results_of_other_searches_are_left() {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let results = folder.path().join("results.jsonl");
+    let results = results.to_str().expect("UTF-8");
+    let run = |more: &[&str]| {
+        let args = [
+            "tune",
+            "examples/matmul.nk::matmul_tiled",
+            "--param",
+            "TILE_N=128,512",
+        ];
+        nk(&[&args[..], more].concat(), "")
+    };
+    let (fresh, stderr, code) = run(&[]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(run(&["--param", "TILE_K=64", "--results", results]).2, Some(0));
+    assert_eq!(run(&["--results", results]).0, fresh);
+    let (_, stderr, code) = run(&["--results", results, "--schedule", "reorder"]);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("bad-results"), "{stderr}");
+}
+
 #[test]
 fn differences_stand_at_their_lines() {
     let mut sources = Sources::new();
@@ -275,7 +264,7 @@ fn differences_stand_at_their_lines() {
         let session =
             Session::open(&mut sources, path.to_str().expect("UTF-8"), settings).expect("it parses");
         let job = session
-            .jobs(None, &[], &[])
+            .jobs(None, &[])
             .expect("it announces a run")
             .swap_remove(0);
         let compiled = session.compile(&mut sources, &job, &[]).expect("it compiles");
@@ -294,13 +283,15 @@ fn differences_stand_at_their_lines() {
 #[test]
 fn snapshots_are_reviewed() {
     let folder = tempfile::tempdir().expect("there is room for a file");
-    let file = folder.path().join("scale.nk");
+    let file = folder.path().join("scale.v1.nk");
+    // A link to a folder is not followed, or this one would never end.
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).expect("links can be made");
     let kernel = std::fs::read_to_string(root().join("examples/tour/1_tiles.nk")).expect("it is readable");
     let directives = "# nk: expect double_reference\n# nk: snapshot placement\n# nk: redact addresses\n";
     let kernel = kernel.replace("# nk: expect double_reference\n", directives);
     std::fs::write(&file, &kernel).expect("the file is written");
     let shown = folder.path().to_str().expect("UTF-8");
-    let snapshot = folder.path().join("snapshots/scale.double.placement.nir");
+    let snapshot = folder.path().join("snapshots/scale.v1.double.placement.nir");
     let read = || std::fs::read_to_string(&snapshot).expect("the snapshot is there");
     assert_eq!(
         nk(&["test", shown, "--ci"], "").2,

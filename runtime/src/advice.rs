@@ -159,6 +159,10 @@ enum Without {
 /// Gains below so many thousandths of the time are not worth a line.
 const LEAST_GAIN: u64 = 20;
 
+fn is_worth(gain_ps: u64, total_ps: u64) -> bool {
+    u128::from(gain_ps) * 1000 >= u128::from(total_ps) * u128::from(LEAST_GAIN)
+}
+
 /// Places that a finding names, and instructions among which they are looked for.
 const MAX_PLACES: usize = 3;
 const MAX_EXAMPLES: usize = 500;
@@ -190,7 +194,7 @@ pub(crate) fn advise(
         .filter_map(|(found, without_ps)| {
             let without_ps = without_ps?;
             let gain_ps = total_ps.saturating_sub(without_ps);
-            if gain_ps * 1000 < total_ps * LEAST_GAIN {
+            if !is_worth(gain_ps, total_ps) {
                 return None;
             }
             let examples = found.insts.iter().take(MAX_EXAMPLES);

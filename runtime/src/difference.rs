@@ -3,14 +3,15 @@
 //! Takes two compiled kernels with their sources, gives text. Lines of the sources are aligned first; below each pair
 //! stand the instructions and buffers that only one side has. Never executes anything.
 
-use crate::testing::Stage;
+use crate::append::line;
+use crate::stage::Stage;
 use nk_compiler::Compiled;
 use nk_compiler::ir::Program;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::text::{PrintOptions, print};
-use similar::{ChangeTag, DiffOp, TextDiff, capture_diff_slices};
+use rustc_hash::FxHashMap;
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// One of the two kernels.
 pub struct Side {
@@ -113,7 +114,7 @@ pub fn difference(a: &Side, b: &Side) -> String {
 
 /// The source lines of both sides (from 1), those that stayed side by side.
 fn aligned(a: &[String], b: &[String]) -> Vec<(Option<usize>, Option<usize>)> {
-    let ops = capture_diff_slices(similar::Algorithm::Myers, a, b);
+    let ops = capture_diff_slices(Algorithm::Myers, a, b);
     let mut pairs = Vec::new();
     for op in ops {
         let (old, new) = (op.old_range(), op.new_range());
@@ -157,13 +158,20 @@ fn heading(a: &Side, b: &Side, left: Option<usize>, right: Option<usize>) -> Str
     }
 }
 
+/// Lines of IR below one line of the source up to which the two sides are aligned; what is longer is compared as a bag of
+/// lines, since aligning takes the square of the time.
+const MAX_ALIGNED: usize = 2000;
+
 /// Adds the lines that one side only has; gives how many on each.
 fn push_changes(out: &mut String, old: &[String], new: &[String]) -> (usize, usize) {
-    let (old_text, new_text) = (old.join("\n"), new.join("\n"));
-    let diff = TextDiff::from_lines(old_text.as_str(), new_text.as_str());
+    let changes = if old.len().max(new.len()) <= MAX_ALIGNED {
+        aligned_changes(old, new)
+    } else {
+        bag_changes(old, new)
+    };
     let (mut counts, mut n_same) = ((0, 0), 0);
-    for change in diff.iter_all_changes() {
-        let (mark, count) = match change.tag() {
+    for (tag, line) in changes {
+        let (mark, count) = match tag {
             ChangeTag::Equal => {
                 n_same += 1;
                 continue;
@@ -173,16 +181,55 @@ fn push_changes(out: &mut String, old: &[String], new: &[String]) -> (usize, usi
         };
         *count += 1;
         if *count <= MAX_SHOWN {
-            writeln!(out, "{mark} {}", change.value().trim_end()).expect("a string takes any text");
+            line!(out, "{mark} {line}");
         }
     }
     for (mark, count) in [('-', counts.0), ('+', counts.1)] {
         if count > MAX_SHOWN {
-            writeln!(out, "{mark} and {} more", count - MAX_SHOWN).expect("a string takes any text");
+            line!(out, "{mark} and {} more", count - MAX_SHOWN);
         }
     }
     if n_same > 0 {
-        writeln!(out, "  {n_same} unchanged").expect("a string takes any text");
+        let order = if counts == (0, 0) {
+            ", in another order"
+        } else {
+            ""
+        };
+        line!(out, "  {n_same} unchanged{order}");
     }
     counts
+}
+
+fn aligned_changes<'a>(old: &'a [String], new: &'a [String]) -> Vec<(ChangeTag, &'a str)> {
+    let [old, new] = [old, new].map(|it| it.iter().map(String::as_str).collect::<Vec<&str>>());
+    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let changes = ops.iter().flat_map(|it| it.iter_changes(&old, &new));
+    changes.map(|it| (it.tag(), it.value())).collect()
+}
+
+fn bag_changes<'a>(old: &'a [String], new: &'a [String]) -> Vec<(ChangeTag, &'a str)> {
+    let mut left: FxHashMap<&str, usize> = FxHashMap::default();
+    for it in new {
+        *left.entry(it).or_default() += 1;
+    }
+    let mut take = |it: &str| match left.get_mut(it) {
+        Some(n) if *n > 0 => {
+            *n -= 1;
+            true
+        }
+        _ => false,
+    };
+    let mut changes = Vec::new();
+    for it in old {
+        let tag = if take(it) {
+            ChangeTag::Equal
+        } else {
+            ChangeTag::Delete
+        };
+        changes.push((tag, it.as_str()));
+    }
+    // What old lines have not taken is new.
+    let added = new.iter().filter(|it| take(it));
+    changes.extend(added.map(|it| (ChangeTag::Insert, it.as_str())));
+    changes
 }

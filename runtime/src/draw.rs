@@ -3,12 +3,12 @@
 //! Takes facts that others have computed, gives text. Every shape has a title, which viewers show on hover; nothing refers
 //! to a file or a script.
 
+use crate::append::push;
 use crate::occupancy::{Occupancy, Tenant, Usage};
 use crate::profile::Profile;
 use nk_compiler::ir::{InstId, Program};
 use nk_compiler::isa::{ENGINES, Unit};
 use nk_compiler::text::print_inst;
-use std::fmt::Write;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 70.0;
@@ -16,35 +16,32 @@ const PLOT_HEIGHT: f64 = 300.0;
 const TOP: f64 = 40.0;
 const GAP: f64 = 60.0;
 
-/// Appends formatted text; writing to a `String` cannot fail.
-macro_rules! push {
-    ($out:expr, $($format:tt)*) => {
-        write!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
 /// Text as XML holds it.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
 }
 
+/// A picture of a height up to its title.
+fn head(height: f64, title: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{}</text>\n",
+        WIDTH + LEFT + 20.0,
+        escaped(title)
+    )
+}
+
 /// SBUF and PSUM over the program: instructions to the right, bytes upwards, a box for each tensor.
 pub fn memory_svg(occupancy: &Occupancy) -> String {
     let height = TOP + 2.0 * (PLOT_HEIGHT + GAP);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n",
-        WIDTH + LEFT + 20.0
+    let title = format!(
+        "{} on {}: {} instructions",
+        occupancy.kernel, occupancy.target, occupancy.n_insts
     );
-    push!(
-        out,
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {} instructions</text>\n",
-        escaped(&occupancy.kernel),
-        escaped(occupancy.target),
-        occupancy.n_insts
-    );
+    let mut out = head(height, &title);
     for (idx, usage) in occupancy.memories.iter().enumerate() {
         plot(
             &mut out,
@@ -147,17 +144,18 @@ pub fn timeline_svg(profile: &Profile, program: &Program) -> String {
     let x = |ps: u64| LEFT + WIDTH * ps as f64 / total_ps as f64;
     let names: Vec<&str> = ENGINES.iter().map(|it| it.1).chain(["dma"]).collect();
     let height = TOP + ROW * names.len() as f64 + 40.0;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n",
-        WIDTH + LEFT + 20.0
+    let title = format!(
+        "{} on {}: {:.3} us modelled{}",
+        profile.kernel,
+        profile.target.name,
+        profile.totals.total_ps as f64 / 1e6,
+        if program.loops.is_empty() {
+            ""
+        } else {
+            ", each loop drawn once"
+        }
     );
-    push!(
-        out,
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{} on {}: {:.3} us modelled</text>\n",
-        escaped(&profile.kernel),
-        escaped(profile.target.name),
-        total_ps as f64 / 1e6
-    );
+    let mut out = head(height, &title);
     for (row, name) in names.iter().enumerate() {
         let y = TOP + ROW * row as f64;
         push!(

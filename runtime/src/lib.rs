@@ -24,7 +24,7 @@
 //! // Arguments as on the command line: a generator, or `@x.npy` for a file.
 //! let args = [("a", "f32[256,1024]:arange"), ("b", "f32[256,1024]:ones")];
 //! let args = args.map(|(name, value)| (name.to_string(), value.to_string()));
-//! for job in session.jobs(Some("vector_add"), &args, &[])? {
+//! for job in session.jobs(Some("vector_add"), &args)? {
 //!     let outcome = session.run(&mut sources, &job, &RunOptions::default())?;
 //!     assert_eq!(outcome.results[0].tensor.to_f64()[..4], [1.0, 2.0, 3.0, 4.0]);
 //!
@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod append;
 pub mod output;
 pub mod tensor;
 mod memory;
@@ -58,6 +59,7 @@ pub mod trace;
 pub mod time;
 pub mod session;
 pub mod report;
+pub mod stage;
 pub mod testing;
 pub mod occupancy;
 pub mod profile;

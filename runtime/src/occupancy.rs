@@ -3,13 +3,15 @@
 //! Takes a placed program, gives tensors with their bytes and lives, the bytes that are live at every instruction, and the
 //! picture of both as text or JSON. Computes nothing of time: lives count instructions in program order.
 
-use nk_compiler::ir::{BufferId, LocId, Placement, Program, Region};
+use crate::append::push;
+use crate::profile::line_of;
+use nk_compiler::ir::{BufferId, Placement, Program, Region};
 use nk_compiler::isa::Memory;
 use nk_compiler::place::lives;
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Both on-chip memories of a core over a program.
 #[derive(Clone, Debug)]
@@ -144,45 +146,28 @@ fn usage(
 /// Quadrants of 32 partitions: tensors start at one.
 const QUADRANTS: usize = 4;
 
-/// The source line of a place in the kernel's own file: where a helper is called, not inside it.
-fn line_of(program: &Program, sources: &Sources, loc: LocId) -> String {
-    let span = program.locs.outermost(loc);
-    let (line, _) = sources.line_column(span.file, span.start);
-    format!("{}:{line}", sources.name_of(span.file))
-}
-
 /// Columns of the pictures.
 const WIDTH: usize = 64;
 
 /// Tensors that the table shows; the rest is counted.
 const MAX_ROWS: usize = 40;
 
-/// Appends formatted text; writing to a `String` cannot fail.
-macro_rules! push {
-    ($out:expr, $($format:tt)*) => {
-        write!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
 /// The picture in lines.
 pub fn text(occupancy: &Occupancy) -> String {
-    let mut out = format!(
-        "{} on {}: {} instructions\n",
-        occupancy.kernel, occupancy.target, occupancy.n_insts
-    );
-    for usage in &occupancy.memories {
-        usage_text(&mut out, usage, occupancy.n_insts);
-    }
-    out
+    texts(occupancy, |_| true)
 }
 
 /// The picture of one memory in lines.
 pub(crate) fn memory_text(occupancy: &Occupancy, memory: Memory) -> String {
+    texts(occupancy, |it| it.memory == memory)
+}
+
+fn texts(occupancy: &Occupancy, is_shown: impl Fn(&&Usage) -> bool) -> String {
     let mut out = format!(
         "{} on {}: {} instructions\n",
         occupancy.kernel, occupancy.target, occupancy.n_insts
     );
-    for usage in occupancy.memories.iter().filter(|it| it.memory == memory) {
+    for usage in occupancy.memories.iter().filter(is_shown) {
         usage_text(&mut out, usage, occupancy.n_insts);
     }
     out
@@ -206,28 +191,25 @@ fn usage_text(out: &mut String, usage: &Usage, n_insts: usize) {
         push!(out, ", {line}");
     }
     push!(out, "\n  over the program  {}\n", bar(usage));
+    let live = live_at_peak(usage);
     push!(
         out,
         "  at the peak, 32 partitions a line, {} bytes a column\n",
-        mapped(usage).div_ceil(WIDTH as u32)
+        mapped(&live).div_ceil(WIDTH as u32)
     );
     for quadrant in 0..QUADRANTS as u32 {
-        push!(out, "  {:>3}  {}\n", quadrant * 32, map_row(usage, quadrant));
+        push!(out, "  {:>3}  {}\n", quadrant * 32, map_row(&live, quadrant));
     }
     if let Some(bank) = usage.bank {
-        banks_text(out, usage, bank);
+        banks_text(out, usage.capacity, &live, bank);
     }
-    table(out, usage, n_insts);
+    table(out, usage, &live, n_insts);
 }
 
 /// The bytes that the map of a memory shows: up to the highest one at the peak.
-fn mapped(usage: &Usage) -> u32 {
-    let live = live_at_peak(usage);
-    live.iter()
-        .map(|it| it.bytes.1)
-        .max()
-        .unwrap_or(0)
-        .max(WIDTH as u32)
+fn mapped(live: &[&Tenant]) -> u32 {
+    let ends = live.iter().map(|it| it.bytes.1);
+    ends.max().unwrap_or(0).max(WIDTH as u32)
 }
 
 /// Live bytes over the instructions, as blocks of eight heights; the highest is the peak.
@@ -244,12 +226,12 @@ fn bar(usage: &Usage) -> String {
 }
 
 /// The bytes of a quadrant at the peak: a letter for each tensor, a dot for free bytes.
-fn map_row(usage: &Usage, quadrant: u32) -> String {
-    let live = live_at_peak(usage);
+fn map_row(live: &[&Tenant], quadrant: u32) -> String {
+    let mapped = u64::from(mapped(live));
     let column = |idx: usize| {
         let (from, to) = (
-            idx as u64 * u64::from(mapped(usage)) / WIDTH as u64,
-            (idx as u64 + 1) * u64::from(mapped(usage)) / WIDTH as u64,
+            idx as u64 * mapped / WIDTH as u64,
+            (idx as u64 + 1) * mapped / WIDTH as u64,
         );
         let here = live.iter().position(|it| {
             it.partitions.0 < (quadrant + 1) * 32
@@ -276,9 +258,8 @@ fn letter(idx: usize) -> char {
     LETTERS.get(idx).map_or('#', |it| char::from(*it))
 }
 
-fn banks_text(out: &mut String, usage: &Usage, bank: u32) {
-    let live = live_at_peak(usage);
-    for number in 0..usage.capacity / bank {
+fn banks_text(out: &mut String, capacity: u32, live: &[&Tenant], bank: u32) {
+    for number in 0..capacity / bank {
         let range = (number * bank, (number + 1) * bank);
         let names: Vec<&str> = live
             .iter()
@@ -294,30 +275,30 @@ fn banks_text(out: &mut String, usage: &Usage, bank: u32) {
     }
 }
 
-fn table(out: &mut String, usage: &Usage, n_insts: usize) {
-    let at_peak = live_at_peak(usage);
+fn table(out: &mut String, usage: &Usage, live: &[&Tenant], n_insts: usize) {
+    let numbers = live
+        .iter()
+        .enumerate()
+        .map(|(idx, it)| (std::ptr::from_ref(*it), idx));
+    let numbers: FxHashMap<*const Tenant, usize> = numbers.collect();
     let mark = |tenant: &Tenant| {
-        let idx = at_peak.iter().position(|it| std::ptr::eq(*it, tenant));
-        idx.map_or(' ', letter)
+        let idx = numbers.get(&std::ptr::from_ref(tenant));
+        idx.map_or(' ', |it| letter(*it))
     };
     // The tensors of an unrolled loop share a row, which shows the first of them, or the one at the peak.
     let mut rows: Vec<(&Tenant, usize)> = Vec::new();
+    let mut known = FxHashMap::default();
     for tenant in &usage.tenants {
-        let same = |it: &&mut (&Tenant, usize)| {
-            let other = it.0;
-            base(&other.name) == base(&tenant.name)
-                && other.line == tenant.line
-                && other.shape == tenant.shape
-                && other.dtype == tenant.dtype
-        };
-        match rows.iter_mut().find(same) {
-            Some(row) => {
-                row.1 += 1;
-                if mark(row.0) == ' ' && mark(tenant) != ' ' {
-                    row.0 = tenant;
-                }
-            }
-            None => rows.push((tenant, 1)),
+        let key = (base(&tenant.name), &tenant.line, &tenant.shape, tenant.dtype);
+        let number = *known.entry(key).or_insert(rows.len());
+        if number == rows.len() {
+            rows.push((tenant, 1));
+            continue;
+        }
+        let row = &mut rows[number];
+        row.1 += 1;
+        if mark(row.0) == ' ' && mark(tenant) != ' ' {
+            row.0 = tenant;
         }
     }
     rows.sort_by_key(|it| std::cmp::Reverse(it.0.bytes.1 - it.0.bytes.0));

@@ -2,7 +2,7 @@
 //!
 //! Takes paths and bytes, writes files. An interrupted process leaves the file that was there before.
 
-use std::fs::{File, canonicalize, metadata, remove_file, rename};
+use std::fs::{File, Permissions, canonicalize, metadata, remove_file, rename, set_permissions};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,8 +22,15 @@ pub fn write_with(path: &Path, pieces: impl FnOnce(&mut dyn Write) -> Result<()>
     }
     // What a link names is replaced, not the link.
     let path = canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    // The new file may be read, written and executed by those who might the old one; where nobody may write, nobody does.
+    let permissions = metadata(&path).ok().map(|it| it.permissions());
+    if permissions.as_ref().is_some_and(Permissions::readonly) {
+        return Err(Error::from(ErrorKind::PermissionDenied));
+    }
     let temporary = temporary(&path)?;
-    let written = write_new(&temporary, pieces).and_then(|()| rename(&temporary, &path));
+    let written = write_new(&temporary, pieces)
+        .and_then(|()| permissions.map_or(Ok(()), |it| set_permissions(&temporary, it)))
+        .and_then(|()| rename(&temporary, &path));
     if written.is_err() {
         // The first error is the one to report.
         let _ = remove_file(&temporary);

@@ -19,10 +19,10 @@ use crate::time::{Fleet, time};
 use crate::trace::{Bound, Totals, Trace};
 use nk_compiler::Compiled;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::ir::{Control, Inst, InstId, LoopKind, Node, Program, Step, View};
+use nk_compiler::ir::{Control, Inst, InstId, LocId, LoopKind, Node, Program, Step, View};
 use nk_compiler::isa::{Arg, ENGINES, Engine, Memory, N_ENGINES, Op, Unit};
 use nk_compiler::reorder::Reordered;
-use nk_compiler::source::Sources;
+use nk_compiler::source::{Sources, Span};
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use rustc_hash::FxHashMap;
@@ -53,7 +53,7 @@ pub struct Profile {
     pub spilled: Spilled,
     /// How the order was chosen, when another than that of the program was asked for.
     pub reordered: Option<Reordered>,
-    /// Source lines by the time that engines and transfers spend on them, longest first.
+    /// Source lines by the time that engines and transfers spend on them, longest first. A loop counts as often as it runs.
     pub lines: Vec<LineTime>,
     /// Source lines along the critical path, longest first; together they are the modelled time.
     pub critical: Vec<LineTime>,
@@ -121,7 +121,7 @@ impl Profile {
             is_exact,
             n_insts: [0; N_ENGINES],
             queues: program.insts.iter().map(|it| it.engine).collect(),
-            waits: waits(program, &trace),
+            waits: [Waits::default(); N_ENGINES],
             transfers: Transfers::default(),
             matmul_flops: 0,
             hardware_flops: 0,
@@ -145,9 +145,17 @@ impl Profile {
                 profile.count(program, &program[id], count);
             }
         }
+        let path = Path {
+            program,
+            trace: &profile.trace,
+            sources,
+            control: &control,
+            counts: &counts,
+        };
+        profile.waits = path.waits();
+        profile.lines = path.lines();
+        profile.critical = path.critical(totals.total_ps);
         profile.counts = counts;
-        profile.lines = lines(program, &profile.trace, sources);
-        profile.critical = critical(program, &profile.trace, sources);
         profile
     }
 
@@ -177,15 +185,15 @@ impl Profile {
 
     fn count(&mut self, program: &Program, inst: &Inst, count: u64) {
         match inst.op.row().unit {
-            Unit::Engine | Unit::Sequencer => self.n_insts[inst.engine as usize] += count,
+            Unit::Engine | Unit::Sequencer => add(&mut self.n_insts[inst.engine as usize], 1, count),
             Unit::Dma => {
                 let (bytes, row) = moved(program, inst);
-                self.transfers.count += count;
-                self.transfers.bytes += bytes * count;
+                add(&mut self.transfers.count, 1, count);
+                add(&mut self.transfers.bytes, bytes, count);
                 let class = ROW_LIMITS.iter().filter(|it| row >= **it).count();
                 let (transfers, moved) = &mut self.transfers.by_row[class];
-                *transfers += count;
-                *moved += bytes * count;
+                add(transfers, 1, count);
+                add(moved, bytes, count);
             }
         }
         let Flops {
@@ -193,9 +201,9 @@ impl Profile {
             transpose,
             factor,
         } = flops(program, inst);
-        self.matmul_flops += matmul * count;
-        self.hardware_flops += (matmul + transpose) * factor * count;
-        self.transpose_flops += transpose * factor * count;
+        add(&mut self.matmul_flops, matmul, count);
+        add(&mut self.hardware_flops, (matmul + transpose) * factor, count);
+        add(&mut self.transpose_flops, transpose * factor, count);
     }
 
     pub fn traffic(&self, memory: Memory) -> crate::trace::Traffic {
@@ -247,16 +255,32 @@ impl Profile {
         self.peak_flops() / (self.target.timing.hbm_core_bytes_per_us as f64 * 1e6)
     }
 
-    /// The engine, `dma` or `collectives`, that is busy longest, and its share of the time.
+    /// Which of [`bottlenecks`] is busy longest, and its share of the time.
     pub fn bottleneck(&self) -> (&'static str, f64) {
-        let engines = ENGINES
-            .iter()
-            .map(|(engine, name)| (*name, self.totals.busy_ps[*engine as usize]));
         let (collectives, _) = cores::communication(&self.trace);
-        let all = engines.chain([("dma", self.totals.dma_busy_ps), ("collectives", collectives)]);
-        let (name, busy) = all.max_by_key(|it| it.1).unwrap_or(("dma", 0));
+        let busy = self.totals.busy_ps.into_iter();
+        let busy = busy.chain([self.totals.dma_busy_ps, collectives]);
+        let longest = bottlenecks()
+            .zip(busy)
+            .filter(|it| it.1 > 0)
+            .max_by_key(|it| it.1);
+        let (name, busy) = longest.unwrap_or((NOTHING, 0));
         (name, share(busy as f64, self.totals.total_ps as f64))
     }
+}
+
+/// What an empty program is bound by.
+const NOTHING: &str = "nothing";
+
+/// What a program can be bound by: an engine, transfers, collectives, or nothing.
+pub(crate) fn bottlenecks() -> impl Iterator<Item = &'static str> {
+    let engines = ENGINES.iter().map(|it| it.1);
+    engines.chain(["dma", "collectives", NOTHING])
+}
+
+/// Adds so many times something; a loop that runs for months ends at the largest number.
+fn add(sum: &mut u64, part: u64, count: u64) {
+    *sum = sum.saturating_add(part.saturating_mul(count));
 }
 
 fn share(part: f64, whole: f64) -> f64 {
@@ -273,7 +297,7 @@ pub(crate) fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bo
                 Node::Loop(number, body) => {
                     let trips = known_trips(&program.loops[*number].kind);
                     is_exact &= trips.is_some();
-                    is_exact &= walk(program, body, count * trips.unwrap_or(1), counts);
+                    is_exact &= walk(program, body, count.saturating_mul(trips.unwrap_or(1)), counts);
                 }
             }
         }
@@ -282,6 +306,11 @@ pub(crate) fn trip_counts(program: &Program, control: &Control) -> (Vec<u64>, bo
     let mut counts = vec![0; control.segments.len()];
     let is_exact = walk(program, &control.nodes, 1, &mut counts);
     (counts, is_exact)
+}
+
+/// How often an instruction runs.
+pub(crate) fn runs(control: &Control, counts: &[u64], inst: InstId) -> u64 {
+    counts[control.segments.partition_point(|it| it.end <= inst.index())]
 }
 
 fn known_trips(kind: &LoopKind) -> Option<u64> {
@@ -298,22 +327,6 @@ fn known_trips(kind: &LoopKind) -> Option<u64> {
         }
         LoopKind::For { .. } | LoopKind::While { .. } => None,
     }
-}
-
-fn waits(program: &Program, trace: &Trace) -> [Waits; N_ENGINES] {
-    let mut waits = [Waits::default(); N_ENGINES];
-    for stall in &trace.stalls {
-        let waits = &mut waits[stall.engine as usize];
-        let ps = stall.end_ps - stall.start_ps;
-        match stall.bound {
-            Bound::Signal(by) if program[by].op.row().unit == Unit::Dma => waits.dma_ps += ps,
-            Bound::Signal(_) => waits.engine_ps += ps,
-            Bound::Dependence(_) => waits.dependence_ps += ps,
-            Bound::Port(_) => waits.port_ps += ps,
-            Bound::Start | Bound::Queue(_) => {}
-        }
-    }
-    waits
 }
 
 /// Bytes of a transfer, and of a row that is contiguous on both sides.
@@ -377,72 +390,139 @@ fn flops(program: &Program, inst: &Inst) -> Flops {
     }
 }
 
+/// Where an instruction stands that no line has made.
+const NO_SOURCE: &str = "no source";
+
 /// Where an instruction stands in the kernel's own file: where a helper is called, not inside it.
 pub(crate) fn place(program: &Program, sources: &Sources, inst: &Inst) -> String {
-    let Some(loc) = inst.loc else {
-        return "no source".to_string();
-    };
-    let span = program.locs.outermost(loc);
+    match inst.loc {
+        Some(loc) => line_of(program, sources, loc),
+        None => NO_SOURCE.to_string(),
+    }
+}
+
+/// The line of a place, as `file:line`, in the kernel's own file.
+pub(crate) fn line_of(program: &Program, sources: &Sources, loc: LocId) -> String {
+    line(sources, program.locs.outermost(loc))
+}
+
+fn line(sources: &Sources, span: Span) -> String {
     let (line, _) = sources.line_column(span.file, span.start);
     format!("{}:{line}", sources.name_of(span.file))
 }
 
-/// Sums by line and instruction, longest first.
-fn summed(times: impl Iterator<Item = (String, &'static str, u64)>) -> Vec<LineTime> {
-    let mut sums: FxHashMap<(String, &'static str), (u64, u64)> = FxHashMap::default();
-    for (place, what, ps) in times {
-        let sum = sums.entry((place, what)).or_default();
-        *sum = (sum.0 + ps, sum.1 + 1);
-    }
-    let mut lines: Vec<LineTime> = sums
-        .into_iter()
-        .map(|((place, what), (ps, count))| LineTime {
-            place,
-            what,
-            ps,
-            count,
-        })
-        .collect();
-    lines.sort_by(|a, b| (b.ps, &a.place, a.what).cmp(&(a.ps, &b.place, b.what)));
-    lines
+/// What is summed over the instructions of a timeline, each as often as it runs.
+struct Path<'a> {
+    program: &'a Program,
+    trace: &'a Trace,
+    sources: &'a Sources,
+    control: &'a Control,
+    counts: &'a [u64],
 }
 
-fn lines(program: &Program, trace: &Trace, sources: &Sources) -> Vec<LineTime> {
-    let mut moving: FxHashMap<InstId, u64> = FxHashMap::default();
-    for it in &trace.transfers {
-        moving.insert(it.inst, it.last_ps.saturating_sub(it.first_ps));
+impl Path<'_> {
+    fn runs(&self, inst: InstId) -> u64 {
+        runs(self.control, self.counts, inst)
     }
-    summed(program.iter().map(|(id, inst)| {
-        let event = trace.event(id);
-        let own = event.free_ps.saturating_sub(event.start_ps);
-        let ps = moving.get(&id).copied().unwrap_or(own);
-        (place(program, sources, inst), inst.op.name(), ps)
-    }))
-}
 
-/// The path that ends last, followed back over what set each start.
-fn critical(program: &Program, trace: &Trace, sources: &Sources) -> Vec<LineTime> {
-    let last = (0..trace.events.len())
-        .map(InstId::new)
-        .max_by_key(|it| trace.event(*it).end_ps);
-    let Some(mut at) = last else {
-        return Vec::new();
-    };
-    let mut until_ps = trace.event(at).end_ps;
-    let mut steps = Vec::new();
-    loop {
-        let event = trace.event(at);
-        let from_ps = event.start_ps.min(until_ps);
-        let inst = &program[at];
-        steps.push((place(program, sources, inst), inst.op.name(), until_ps - from_ps));
-        until_ps = from_ps;
-        at = match event.bound {
-            Bound::Queue(by) | Bound::Signal(by) | Bound::Dependence(by) | Bound::Port(by) => by,
-            Bound::Start => break,
-        };
-        if steps.len() > trace.events.len() {
-            unreachable!("what sets a start lies before it");
+    fn waits(&self) -> [Waits; N_ENGINES] {
+        let mut waits = [Waits::default(); N_ENGINES];
+        for stall in &self.trace.stalls {
+            let waits = &mut waits[stall.engine as usize];
+            let sum = match stall.bound {
+                Bound::Signal(by) if self.program[by].op.row().unit == Unit::Dma => &mut waits.dma_ps,
+                Bound::Signal(_) => &mut waits.engine_ps,
+                Bound::Dependence(_) => &mut waits.dependence_ps,
+                Bound::Port(_) => &mut waits.port_ps,
+                Bound::Start | Bound::Queue(_) => continue,
+            };
+            add(sum, stall.end_ps - stall.start_ps, self.runs(stall.inst));
         }
+        waits
     }
-    summed(steps.into_iter())
+
+    fn lines(&self) -> Vec<LineTime> {
+        let transfers = self.trace.transfers.iter();
+        let moving: FxHashMap<InstId, u64> = transfers
+            .map(|it| (it.inst, it.last_ps.saturating_sub(it.first_ps)))
+            .collect();
+        let insts = (0..self.program.insts.len()).map(InstId::new);
+        self.summed(insts.map(|id| {
+            let event = self.trace.event(id);
+            let own = event.free_ps.saturating_sub(event.start_ps);
+            (id, moving.get(&id).copied().unwrap_or(own))
+        }))
+    }
+
+    /// In each segment the path that ends last, followed back over what set each start. What is left of the time, queues
+    /// take to meet.
+    fn critical(&self, total_ps: u64) -> Vec<LineTime> {
+        let control = self.control;
+        let mut steps = Vec::new();
+        for segment in 0..control.segments.len() {
+            let last = control
+                .insts(segment)
+                .max_by_key(|it| self.trace.event(*it).end_ps);
+            let Some(mut at) = last else { continue };
+            let mut until_ps = self.trace.event(at).end_ps;
+            let longest = steps.len() + control.segments[segment].len();
+            loop {
+                let event = self.trace.event(at);
+                let from_ps = event.start_ps.min(until_ps);
+                steps.push((at, until_ps - from_ps));
+                until_ps = from_ps;
+                at = match event.bound {
+                    Bound::Queue(by) | Bound::Signal(by) | Bound::Dependence(by) | Bound::Port(by) => by,
+                    Bound::Start => break,
+                };
+                if !control.segments[segment].contains(&at.index()) {
+                    break;
+                }
+                assert!(steps.len() < longest, "what sets a start lies before it");
+            }
+        }
+        let mut lines = self.summed(steps.into_iter());
+        let known: u64 = lines.iter().fold(0, |sum, it| sum.saturating_add(it.ps));
+        if known < total_ps {
+            lines.push(LineTime {
+                place: "where all queues meet".to_string(),
+                what: "barrier",
+                ps: total_ps - known,
+                count: self.counts.iter().fold(0, |sum, it| sum.saturating_add(*it)),
+            });
+            lines.sort_by_key(|it| std::cmp::Reverse(it.ps));
+        }
+        lines
+    }
+
+    /// Sums by line and instruction, longest first.
+    fn summed(&self, times: impl Iterator<Item = (InstId, u64)>) -> Vec<LineTime> {
+        // By place first: only few of a million instructions have one of their own, and each becomes text once.
+        let mut places: FxHashMap<(Option<Span>, &'static str), (u64, u64)> = FxHashMap::default();
+        for (id, ps) in times {
+            let inst = &self.program[id];
+            let span = inst.loc.map(|it| self.program.locs.outermost(it));
+            let (sum_ps, count) = places.entry((span, inst.op.name())).or_default();
+            add(sum_ps, ps, self.runs(id));
+            add(count, 1, self.runs(id));
+        }
+        let mut sums: FxHashMap<(String, &'static str), (u64, u64)> = FxHashMap::default();
+        for ((span, what), (ps, n)) in places {
+            let place = span.map_or(NO_SOURCE.to_string(), |it| line(self.sources, it));
+            let (sum_ps, count) = sums.entry((place, what)).or_default();
+            add(sum_ps, ps, 1);
+            add(count, n, 1);
+        }
+        let mut lines: Vec<LineTime> = sums
+            .into_iter()
+            .map(|((place, what), (ps, count))| LineTime {
+                place,
+                what,
+                ps,
+                count,
+            })
+            .collect();
+        lines.sort_by(|a, b| (b.ps, &a.place, a.what).cmp(&(a.ps, &b.place, b.what)));
+        lines
+    }
 }

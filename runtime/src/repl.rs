@@ -13,7 +13,6 @@ mod save;
 mod show;
 
 pub use complete::complete;
-pub(crate) use lines::ends_block;
 pub use lines::is_complete;
 
 use crate::profile::Profile;
@@ -21,6 +20,7 @@ use crate::session::{self, Failure, Session, Settings};
 use crate::summary::Summary;
 use crate::tensor::{ArgSpec, Tensor};
 use command::Verb;
+use lines::{Read, ends_block, is_complete_after};
 use live::{Live, unsaid};
 use nk_compiler::Compiled;
 use nk_compiler::ast::Module;
@@ -30,6 +30,7 @@ use nk_compiler::parse;
 use nk_compiler::source::{FileId, Sources, Span};
 use nk_compiler::specialize::Entry;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What stands before the first line of an input, and before the others.
 pub const PROMPT: &str = "nk> ";
@@ -78,7 +79,7 @@ struct Typed {
 /// A compiled kernel and its time.
 #[derive(Clone)]
 struct Subject {
-    compiled: Rc<Compiled>,
+    compiled: Arc<Compiled>,
     profile: Rc<Profile>,
     summary: Summary,
 }
@@ -130,6 +131,9 @@ impl Repl {
             Some(command) => {
                 let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
                 match command::find(word) {
+                    Ok(it) if it.takes.is_empty() && !rest.trim().is_empty() => {
+                        Ok(format!("`:{}` takes nothing, not `{}`\n", it.name, rest.trim()))
+                    }
                     Ok(it) if it.verb == Verb::Quit => {
                         return Reply {
                             text: String::new(),
@@ -370,6 +374,8 @@ pub fn transcript(repl: &mut Repl, script: &str) -> String {
 #[derive(Default)]
 pub struct Input {
     lines: String,
+    /// How far they were read.
+    read: Read,
 }
 
 impl Input {
@@ -377,20 +383,25 @@ impl Input {
     pub fn take(&mut self, line: Option<&str>) -> Vec<String> {
         let mut done = Vec::new();
         let Some(line) = line else {
-            done.extend(Some(std::mem::take(&mut self.lines)).filter(|it| !it.trim().is_empty()));
+            done.extend(Some(self.taken()).filter(|it| !it.trim().is_empty()));
             return done;
         };
-        if ends_block(&self.lines, line) {
-            done.push(std::mem::take(&mut self.lines));
+        if ends_block(&self.lines, line, &mut self.read) {
+            done.push(self.taken());
         }
         if !self.lines.is_empty() {
             self.lines.push('\n');
         }
         self.lines.push_str(line);
-        if is_complete(&self.lines) {
-            done.push(std::mem::take(&mut self.lines));
+        if is_complete_after(&self.lines, &mut self.read) {
+            done.push(self.taken());
         }
         done.retain(|it| !it.trim().is_empty());
         done
+    }
+
+    fn taken(&mut self) -> String {
+        self.read = Read::default();
+        std::mem::take(&mut self.lines)
     }
 }

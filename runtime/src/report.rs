@@ -3,6 +3,7 @@
 //! Takes outcomes, gives strings. Keeps three words apart: emulated values, modelled time, wall time.
 
 use crate::Rounding;
+use crate::append::line;
 use crate::session::{Modelled, NamedCheck, Outcome, Saved, Wall};
 use crate::tensor::Tensor;
 use nk_compiler::isa::ENGINES;
@@ -10,7 +11,6 @@ use nk_compiler::reorder::Reordered;
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Target;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::time::Duration;
 
 /// A run in lines.
@@ -66,7 +66,7 @@ fn watch_text(out: &mut String, outcome: &Outcome) {
 }
 
 fn line(out: &mut String, what: &str, text: &str) {
-    writeln!(out, "  {what:<12} {text}").expect("a string takes any text");
+    line!(out, "  {what:<12} {text}");
 }
 
 fn saved_text(saved: &Saved, width: usize) -> String {
@@ -100,7 +100,7 @@ fn preview(tensor: &Tensor) -> String {
     format!("{}{rest}", values.join(" "))
 }
 
-/// A number in at most five digits.
+/// A number, short enough to stand among others.
 fn number(value: f64) -> String {
     let size = value.abs();
     if value == value.trunc() && size < 1e6 || !value.is_finite() {
@@ -301,7 +301,6 @@ fn check_json(check: &NamedCheck) -> Value {
 
 /// How an order was chosen: both times, and which of them it is.
 pub fn order_json(reordered: Option<Reordered>) -> Value {
-    let nanos = |ps: u64| ps as f64 / 1e3;
     match reordered {
         None => json!("program"),
         Some(it) => json!({

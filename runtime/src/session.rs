@@ -23,23 +23,24 @@ pub use modelled::Modelled;
 pub(crate) use reordering::faster;
 pub(crate) use replay::{Replay, input, tensor_text, tensors};
 pub(crate) use run::prints;
-pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall, programs};
+pub use run::{Outcome, RunOptions, RunOrder, Saved, Wall};
 
 use crate::tensor::{ArgSpec, parse_arg};
 use files::{find_array, find_import, read_source};
 use nk_compiler::check::Results;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::{self, Expect, Flags};
-use nk_compiler::ir::{BufferId, Role};
+use nk_compiler::ir::{Buffer, BufferId, Role};
 use nk_compiler::launch::{Grid, Place};
 use nk_compiler::parse;
 use nk_compiler::place::place_seeded;
 use nk_compiler::source::{FileId, Sources, Span};
-use nk_compiler::specialize::{ArgValue, ImportRequest, Input, Request};
+use nk_compiler::specialize::{ArgValue, ImportRequest, Input, Request, kernel_names, parameters};
 use nk_compiler::spill::Spilled;
 use nk_compiler::target::Instance;
 use nk_compiler::text::{self, Parsed};
 use nk_compiler::{Compiled, ast, compile_ast, complete, fitting};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A file that is open.
@@ -74,6 +75,40 @@ pub struct Job {
     pub expects: Vec<Expect>,
     /// The directive it comes from.
     pub span: Option<Span>,
+}
+
+impl Job {
+    /// The coordinates of the first program. The programs of a grid are one kernel: where one is looked at, it stands for all.
+    pub fn first_program(&self) -> Vec<u32> {
+        vec![0; self.grid.sizes.len()]
+    }
+}
+
+/// A name for each job: its kernel's, with a number when a kernel runs several times.
+pub fn labels(jobs: &[Job]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let kernels = jobs.iter().map(|it| it.kernel.as_deref().unwrap_or("kernel"));
+    let label = |kernel| {
+        let n = counts.entry(kernel).or_default();
+        *n += 1;
+        match *n {
+            1 => kernel.to_string(),
+            n => format!("{kernel}.{n}"),
+        }
+    };
+    kernels.map(label).collect()
+}
+
+/// More programs than this were not meant.
+const MAX_PROGRAMS: u64 = 65_536;
+
+/// Refuses grids of so many programs that nobody meant them.
+pub fn check_grid(grid: &Grid) -> Result<(), Diagnostic> {
+    if grid.n_programs() <= MAX_PROGRAMS {
+        return Ok(());
+    }
+    let message = format!("the grid has more than {MAX_PROGRAMS} programs");
+    Err(Diagnostic::error("bad-grid", message))
 }
 
 /// Whose mistake it was.
@@ -165,17 +200,34 @@ impl Session {
         }
     }
 
+    /// The names of the kernels in it.
+    pub fn kernels(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Kernels(module) => kernel_names(module).iter().map(|it| it.to_string()).collect(),
+            Kind::Text(parsed) => vec![parsed.program.name.clone()],
+        }
+    }
+
+    /// The names of a kernel's parameters; by default the only kernel's.
+    pub fn parameters(&self, kernel: Option<&str>) -> Vec<String> {
+        match &self.kind {
+            Kind::Kernels(module) => {
+                let names = parameters(module, kernel, self.file);
+                names.iter().map(|it| it.to_string()).collect()
+            }
+            Kind::Text(parsed) => {
+                let inputs = parsed.program.buffers.iter().filter(|it| it.role == Role::In);
+                inputs.map(input_name).collect()
+            }
+        }
+    }
+
     /// What is to be done: the given arguments, else the `run` directives of the file, else the kernel as it is.
-    pub fn jobs(
-        &self,
-        kernel: Option<&str>,
-        args: &[(String, String)],
-        grid: &[u32],
-    ) -> Result<Vec<Job>, Failure> {
+    pub fn jobs(&self, kernel: Option<&str>, args: &[(String, String)]) -> Result<Vec<Job>, Failure> {
         let given = |kernel: Option<&str>, args| Job {
             kernel: kernel.map(str::to_string),
             args,
-            grid: plain(grid),
+            grid: Grid::default(),
             cores: 1,
             ranks: None,
             instance: None,
@@ -197,13 +249,13 @@ impl Session {
             .into_iter()
             .filter(|it| kernel.is_none_or(|kernel| kernel == it.kernel))
         {
-            let args = parse_args(&run.args);
-            let args =
-                args.map_err(|it| Failure::kernel(vec![it.report().at(run.span, "in this directive")]))?;
+            let wrong = |it: Diagnostic| Failure::kernel(vec![it.at(run.span, "in this directive")]);
+            check_grid(&run.grid).map_err(wrong)?;
+            let args = parse_args(&run.args).map_err(|it| wrong(it.report()))?;
             jobs.push(Job {
                 kernel: Some(run.kernel),
                 args,
-                grid: if grid.is_empty() { run.grid } else { plain(grid) },
+                grid: run.grid,
                 cores: run.flags.cores.unwrap_or(1),
                 ranks: run.ranks,
                 instance: None,
@@ -286,6 +338,10 @@ impl Session {
             let message = format!("the file holds the kernel `{}`, not `{kernel}`", program.name);
             return Err(Failure::usage(Diagnostic::error("unknown-kernel", message)));
         }
+        if let Some((name, _)) = self.settings.params.first() {
+            let message = format!("nothing is called `{name}` that could be set: IR text has no parameters");
+            return Err(Failure::usage(Diagnostic::error("unknown-param", message)));
+        }
         let inputs = text_inputs(&program.buffers, job)?;
         if self.settings.spill
             && parsed.placement.is_none()
@@ -329,14 +385,6 @@ impl Session {
     }
 }
 
-/// A grid of sizes alone.
-fn plain(sizes: &[u32]) -> Grid {
-    Grid {
-        sizes: sizes.to_vec(),
-        split: None,
-    }
-}
-
 /// Arguments given as texts, as the compiler wants them.
 pub(crate) fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, ArgValue)>, Failure> {
     let args = parse_args(args).map_err(|it| Failure::usage(it.report()))?;
@@ -344,16 +392,29 @@ pub(crate) fn parse_values(args: &[(String, String)]) -> Result<Vec<(String, Arg
 }
 
 fn parse_args(args: &[(String, String)]) -> Result<Vec<(String, ArgSpec)>, crate::tensor::Error> {
+    let mut known = BTreeSet::new();
+    if let Some((name, _)) = args.iter().find(|it| !known.insert(&it.0)) {
+        return Err(crate::tensor::Error::Syntax {
+            text: name.clone(),
+            reason: "it is given twice".to_string(),
+            instead: "give each argument one value".to_string(),
+        });
+    }
     args.iter()
         .map(|(name, text)| Ok((name.clone(), parse_arg(text)?)))
         .collect()
 }
 
+/// What an argument calls an input of IR text.
+fn input_name(buffer: &Buffer) -> String {
+    buffer.name.to_string().trim_start_matches('%').to_string()
+}
+
 /// The buffers that a job's arguments fill, in the order of the arguments.
-fn text_inputs(buffers: &[nk_compiler::ir::Buffer], job: &Job) -> Result<Vec<Input>, Failure> {
+fn text_inputs(buffers: &[Buffer], job: &Job) -> Result<Vec<Input>, Failure> {
     let named = |name: &str| {
         let mut inputs = buffers.iter().enumerate().filter(|(_, it)| it.role == Role::In);
-        inputs.find(|(_, it)| it.name.to_string().trim_start_matches('%') == name)
+        inputs.find(|(_, it)| input_name(it) == name)
     };
     let mut inputs = Vec::new();
     for (name, spec) in &job.args {

@@ -2,11 +2,11 @@
 //!
 //! Takes a compiled program and its profile, gives the numbers, and two of them side by side.
 
+use crate::append::line;
 use crate::profile::Profile;
 use crate::report::micros;
 use nk_compiler::Compiled;
 use nk_compiler::isa::ENGINES;
-use std::fmt::Write;
 
 /// The numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +42,14 @@ impl Summary {
             busy: busy.map(|(name, ps)| (name, share(ps))).collect(),
         }
     }
+}
 
-    /// Nothing for collectives, which are not busy but under way.
-    fn busy_of(&self, name: &str) -> Option<f64> {
-        self.busy.iter().find(|it| it.0 == name).map(|it| it.1)
+/// What a kernel is bound by, with its share of the time; collectives have none, as they are not busy but under way.
+pub(crate) fn bound_by(summary: &Summary) -> String {
+    let bound = summary.bottleneck;
+    match summary.busy.iter().find(|it| it.0 == bound) {
+        Some((_, share)) => format!("{bound} ({:.0} %)", 100.0 * share),
+        None => bound.to_string(),
     }
 }
 
@@ -54,12 +58,13 @@ pub(crate) fn line(summary: &Summary) -> String {
     let mfu = summary
         .mfu
         .map_or(String::new(), |it| format!(", MFU {:.1} %", 100.0 * it));
-    let (time, bound) = (micros(summary.time_ps), summary.bottleneck);
-    let share = summary.busy_of(bound);
-    let busy = share.map_or(String::new(), |it| format!(" ({:.0} %)", 100.0 * it));
     format!(
-        "{}: {time} us, sbuf peak {} bytes, psum peak {}{mfu}, bound by {bound}{busy}\n",
-        summary.kernel, summary.sbuf_peak_bytes, summary.psum_peak_bytes
+        "{}: {} us, sbuf peak {} bytes, psum peak {}{mfu}, bound by {}\n",
+        summary.kernel,
+        micros(summary.time_ps),
+        summary.sbuf_peak_bytes,
+        summary.psum_peak_bytes,
+        bound_by(summary)
     )
 }
 
@@ -68,7 +73,7 @@ pub(crate) fn comparison(before: &Summary, after: &Summary) -> String {
     let mut out = String::new();
     let mut row = |name: &str, before: String, after: String, change: String| {
         let line = format!("  {name:<13} {before:>12} -> {after:<12} {change}");
-        writeln!(out, "{}", line.trim_end()).expect("a string takes any text");
+        line!(out, "{}", line.trim_end());
     };
     let percent = |before: f64, after: f64| match before {
         _ if before == after => "same".to_string(),

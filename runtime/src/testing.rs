@@ -3,18 +3,16 @@
 //! Takes paths, gives a result for every `# nk: run` and every file that announces errors: values against their
 //! references, faults and diagnostics at the lines that name them, IR against snapshots beside the file. Prints nothing.
 
-use crate::clif;
+use crate::append::line;
 use crate::report::check_text;
-use crate::session::{Failure, Job, RunOptions, Session, Settings};
-use nk_compiler::Compiled;
+use crate::session::{Failure, Job, RunOptions, Session, Settings, labels};
+use crate::stage::{Stage, stage_text};
 use nk_compiler::diagnostic::{Diagnostic, Severity, render};
 use nk_compiler::directive::{self, Run};
 use nk_compiler::lex::expected_diagnostics;
 use nk_compiler::source::Sources;
-use nk_compiler::target::Target;
-use nk_compiler::text::{self, PrintOptions};
+use nk_compiler::text::PrintOptions;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 mod snapshot;
@@ -53,37 +51,44 @@ pub enum Snapshots {
     Accept,
 }
 
-/// The kernel files below paths, sorted: `.nk`, and `.py` with directives or announced errors.
-pub fn find(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+/// The kernel files below paths, sorted: `.nk`, and `.py` with directives or announced errors. Links below a path that lead
+/// to folders, or nowhere, are not followed.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found = BTreeSet::new();
     for path in paths {
-        collect(path, true, &mut found)?;
+        let metadata = std::fs::metadata(path).map_err(|it| format!("{}: {it}", path.display()))?;
+        if metadata.is_dir() {
+            collect(path, &mut found)?;
+        } else {
+            found.insert(path.clone());
+        }
     }
     Ok(found.into_iter().collect())
 }
 
-fn collect(path: &Path, is_named: bool, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
-    if std::fs::metadata(path)?.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            let entry = entry?.path();
-            let is_hidden = entry
-                .file_name()
-                .is_some_and(|it| it.to_string_lossy().starts_with('.') || it == "target");
-            if !is_hidden {
-                collect(&entry, false, found)?;
-            }
+fn collect(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), String> {
+    let unreadable = |it: std::io::Error| format!("{}: {it}", folder.display());
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if name.to_string_lossy().starts_with('.') || name == "target" {
+            continue;
         }
-        return Ok(());
-    }
-    let is_test = match path.extension().and_then(|it| it.to_str()) {
-        Some("nk") => true,
-        Some("py") => is_named || has_directives(&std::fs::read_to_string(path).unwrap_or_default()),
-        _ => is_named,
-    };
-    if is_test {
-        found.insert(path.to_path_buf());
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            collect(&path, found)?;
+        } else if path.is_file() && is_test(&path) {
+            found.insert(path);
+        }
     }
     Ok(())
+}
+
+fn is_test(path: &Path) -> bool {
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("nk") => true,
+        Some("py") => has_directives(&std::fs::read_to_string(path).unwrap_or_default()),
+        _ => false,
+    }
 }
 
 fn has_directives(source: &str) -> bool {
@@ -98,7 +103,7 @@ pub fn list(path: &Path, settings: &Settings) -> Vec<String> {
     if announces_errors(&source) {
         return vec![shown];
     }
-    let jobs = Session::open(&mut sources, &shown, settings.clone()).and_then(|it| it.jobs(None, &[], &[]));
+    let jobs = Session::open(&mut sources, &shown, settings.clone()).and_then(|it| it.jobs(None, &[]));
     match jobs {
         Ok(jobs) => names(&shown, &jobs),
         Err(_) => vec![shown],
@@ -113,18 +118,8 @@ fn announces_errors(source: &str) -> bool {
 
 /// `path::kernel`, with a number when a kernel runs several times.
 fn names(path: &str, jobs: &[Job]) -> Vec<String> {
-    let kernel = |it: &Job| it.kernel.clone().unwrap_or_else(|| "kernel".to_string());
-    let mut names = Vec::new();
-    for (idx, job) in jobs.iter().enumerate() {
-        let before = jobs[..idx].iter().filter(|it| it.kernel == job.kernel).count();
-        let number = if before > 0 {
-            format!(".{}", before + 1)
-        } else {
-            String::new()
-        };
-        names.push(format!("{path}::{}{number}", kernel(job)));
-    }
-    names
+    let labels = labels(jobs).into_iter();
+    labels.map(|it| format!("{path}::{it}")).collect()
 }
 
 /// Runs the tests of a file.
@@ -136,28 +131,29 @@ pub fn run(
 ) -> Vec<Case> {
     let mut sources = Sources::new();
     let shown = path.display().to_string();
-    let whole = |verdict| {
-        vec![Case {
+    // The whole file as one test, under its name.
+    let whole = |verdict: Verdict| {
+        let case = Case {
             name: shown.clone(),
             verdict,
             pending: Vec::new(),
             is_value_right: false,
-        }]
+        };
+        Some(case).filter(|it| wanted(&it.name)).into_iter().collect()
     };
     let source = match std::fs::read_to_string(path) {
         Ok(it) => it,
-        Err(error) => return whole(Verdict::Failed(format!("{shown}: {error}"))),
+        Err(error) => return whole(Verdict::Failed(format!("{shown}: {error}\n"))),
     };
     if announces_errors(&source) {
-        return if wanted(&shown) {
-            whole(announced(&shown, &source, settings, &mut sources))
-        } else {
-            Vec::new()
-        };
+        if !wanted(&shown) {
+            return Vec::new();
+        }
+        return whole(announced(&shown, &source, settings, &mut sources));
     }
     let session = Session::open(&mut sources, &shown, settings.clone());
     let jobs = session.and_then(|session| {
-        let jobs = session.jobs(None, &[], &[])?;
+        let jobs = session.jobs(None, &[])?;
         Ok((session, jobs))
     });
     let (session, jobs) = match jobs {
@@ -195,7 +191,7 @@ pub fn run(
         let unused = store.files().into_iter().filter(|it| !used.contains(it));
         cases.extend(unused.map(|it| Case {
             name: it.display().to_string(),
-            verdict: Verdict::Failed("no directive names this snapshot".to_string()),
+            verdict: Verdict::Failed("no directive names this snapshot\n".to_string()),
             pending: Vec::new(),
             is_value_right: false,
         }));
@@ -227,12 +223,10 @@ fn announced(path: &str, source: &str, settings: &Settings, sources: &mut Source
     }
     let mut text = String::new();
     for (line, code) in wanted.iter().filter(|it| !errors.contains(it)) {
-        writeln!(text, "{path}:{line}: `{code}` is announced and not reported")
-            .expect("a string takes any text");
+        line!(text, "{path}:{line}: `{code}` is announced and not reported");
     }
     for (line, code) in errors.iter().filter(|it| !wanted.contains(it)) {
-        writeln!(text, "{path}:{line}: `{code}` is reported and not announced")
-            .expect("a string takes any text");
+        line!(text, "{path}:{line}: `{code}` is reported and not announced");
     }
     text.push_str(&render(&found, sources));
     Verdict::Failed(text)
@@ -244,7 +238,7 @@ fn diagnostics(path: &str, settings: &Settings, sources: &mut Sources) -> Vec<Di
         Ok(it) => it,
         Err(failure) => return failure.diagnostics,
     };
-    let jobs = match session.jobs(None, &[], &[]) {
+    let jobs = match session.jobs(None, &[]) {
         Ok(it) => it,
         Err(failure) => return failure.diagnostics,
     };
@@ -277,7 +271,12 @@ fn run_job(
     let head = header(sources.slice(run.span));
     let found = run.snapshots.iter().map(|name| {
         let stage = Stage::from_name(name).expect("directives name stages that there are");
-        let ir = stage_text(&compiled, stage, session.settings().target);
+        let ir = stage_text(
+            &compiled,
+            stage,
+            session.settings().target,
+            PrintOptions::default(),
+        );
         store.compare(label, name, format!("{head}{}", redacted(&ir, &run.redactions)))
     });
     Ok((text, found.flatten().collect()))
@@ -312,44 +311,4 @@ fn settled(mut text: String, pending: Vec<Pending>, snapshots: Snapshots) -> (Ve
         },
         Vec::new(),
     )
-}
-
-/// A stage of a compiled kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    Program,
-    Placement,
-    Schedule,
-    Clif,
-}
-
-/// Stages by the names that directives and commands use.
-pub(crate) const STAGES: &[(Stage, &str)] = &[
-    (Stage::Program, "program"),
-    (Stage::Placement, "placement"),
-    (Stage::Schedule, "schedule"),
-    (Stage::Clif, "clif"),
-];
-
-impl Stage {
-    pub fn from_name(name: &str) -> Option<Stage> {
-        STAGES.iter().find(|it| it.1 == name).map(|it| it.0)
-    }
-}
-
-/// A compiled kernel at a stage.
-pub fn stage_text(compiled: &Compiled, stage: Stage, target: &'static Target) -> String {
-    let Compiled {
-        program,
-        placement,
-        first_writes,
-        schedule,
-        ..
-    } = compiled;
-    match stage {
-        Stage::Clif => clif(program, placement, first_writes, target),
-        Stage::Program => text::print(program, None, None, PrintOptions::default()),
-        Stage::Placement => text::print(program, Some(placement), None, PrintOptions::default()),
-        Stage::Schedule => text::print(program, Some(placement), Some(schedule), PrintOptions::default()),
-    }
 }

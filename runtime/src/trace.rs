@@ -69,19 +69,28 @@ impl Totals {
         result
     }
 
+    /// The share of the charged work that rests on guessed costs, 0 to 1.
+    pub fn guessed_share(&self) -> f64 {
+        self.guessed_ps as f64 / self.charged_ps.max(1) as f64
+    }
+
     pub fn minus(&self, earlier: &Totals) -> Totals {
         self.zip(earlier, |a, b| a - b)
     }
 
+    /// Loops that run for months end at the largest number.
     pub fn plus(&self, other: &Totals) -> Totals {
-        self.zip(other, |a, b| a + b)
+        self.zip(other, |a, b| a.saturating_add(b).min(MOST))
     }
 
     /// The same stretch so many times.
     pub fn times(&self, count: u64) -> Totals {
-        self.zip(self, |it, _| it * count)
+        self.zip(self, |it, _| it.saturating_mul(count).min(MOST))
     }
 }
+
+/// Four such sums are still a number.
+const MOST: u64 = u64::MAX / 4;
 
 /// One instruction in time. For a DMA, `start_ps` is the trigger and `end_ps` the end of the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

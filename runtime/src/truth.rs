@@ -13,8 +13,7 @@ pub use table::{Case, Fetched, Figure, Quantity, Tier, cases};
 pub use text::{text, to_json};
 
 use crate::profile::Profile;
-use crate::session::{Failure, Job, Session, Settings, faster, parse_values};
-use nk_compiler::diagnostic::Diagnostic;
+use crate::session::{Failure, Session, Settings, faster, parse_values};
 use nk_compiler::ir::InstId;
 use nk_compiler::isa::{Memory, Op};
 use nk_compiler::launch::Place;
@@ -73,7 +72,7 @@ pub fn measure_all(fetched: Option<&Path>) -> Result<Vec<Measured>, Failure> {
             Ok(Measured {
                 case,
                 ours: ours.collect(),
-                guessed: profile.totals.guessed_ps as f64 / profile.totals.charged_ps.max(1) as f64,
+                guessed: profile.totals.guessed_share(),
                 fetched: match (fetched, &case.fetched) {
                     (Some(folder), Some(it)) => run_fetched(folder, it)?,
                     _ => None,
@@ -138,12 +137,8 @@ fn run_fetched(folder: &Path, fetched: &Fetched) -> Result<Option<FetchedRun>, F
     let mut sources = Sources::new();
     let settings = Settings {
         target: MEASURED_ON,
-        dialect: None,
-        params: Vec::new(),
         spill: true,
-        reorder: false,
-        place_seed: None,
-        root: None,
+        ..Settings::default()
     };
     let session = Session::open(&mut sources, path, settings)?;
     let args: Vec<(String, String)> = fetched
@@ -151,14 +146,8 @@ fn run_fetched(folder: &Path, fetched: &Fetched) -> Result<Option<FetchedRun>, F
         .iter()
         .map(|it| (it.0.to_string(), it.1.to_string()))
         .collect();
-    let jobs = session.jobs(Some(fetched.kernel), &args, &[])?;
-    let job: &Job = jobs.first().ok_or_else(|| {
-        Failure::usage(Diagnostic::error(
-            "unknown-kernel",
-            format!("{path} has no kernel to run"),
-        ))
-    })?;
-    let compiled = session.compile(&mut sources, job, &[])?;
+    let job = session.jobs(Some(fetched.kernel), &args)?.swap_remove(0);
+    let compiled = session.compile(&mut sources, &job, &[])?;
     let profile = Profile::new(&compiled, MEASURED_ON, &sources);
     Ok(Some(FetchedRun {
         latency_us: latency_us(&profile),

@@ -17,7 +17,7 @@ pub use report::{csv, json, ranked, text};
 pub use search::{Strategy, search};
 
 use crate::profile::Profile;
-use crate::session::{Failure, Job, RunOptions, Session, Settings, programs};
+use crate::session::{Failure, Job, RunOptions, Session, Settings};
 use crate::summary::Summary;
 use nk_compiler::source::Sources;
 
@@ -50,6 +50,12 @@ pub fn grid(axes: &[Axis]) -> Vec<Vec<usize>> {
     points
 }
 
+/// How many combinations there are, as far as a number counts.
+pub fn n_points(axes: &[Axis]) -> usize {
+    let sizes = axes.iter().map(|it| it.values.len());
+    sizes.fold(1, usize::saturating_mul)
+}
+
 /// The names and values of a combination.
 pub fn params(axes: &[Axis], point: &[usize]) -> Vec<(String, String)> {
     let values = axes.iter().zip(point);
@@ -61,11 +67,9 @@ pub fn params(axes: &[Axis], point: &[usize]) -> Vec<(String, String)> {
 /// Compiles a job with other parameters and models its time.
 pub fn measure(session: &Session, sources: &mut Sources, job: &Job, params: &[(String, String)]) -> Verdict {
     let session = with_params(session, params);
-    // The programs of a grid are one kernel; the first stands for all.
-    let program_id = programs(&job.grid).swap_remove(0);
-    match session.compile(sources, job, &program_id) {
-        Ok(compiled) => {
-            let profile = Profile::new(&compiled, session.settings().target, sources);
+    match session.first_timed(sources, job) {
+        Ok((compiled, trace)) => {
+            let profile = Profile::of_trace(&compiled, trace, session.settings().target, sources);
             Verdict::Measured(Summary::new(&compiled, &profile))
         }
         Err(failure) => skipped(&failure),

@@ -3,6 +3,8 @@
 use crate::work::nk;
 use nk_compiler::explain::{HEAD, TAIL};
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 fn kernel(folder: &Path, lines: &str) {
@@ -139,4 +141,20 @@ fn outputs_replace_what_was_there_as_a_whole() {
         1
     );
     nk_runtime::output::write(Path::new("/dev/null"), "nothing").expect("a device is written through");
+    // Who may use a file stays as it was, and a file that nobody may write is not replaced.
+    let set_mode =
+        |mode| std::fs::set_permissions(&path, Permissions::from_mode(mode)).expect("the file is ours");
+    set_mode(0o750);
+    nk_runtime::output::write(&path, "again").expect("the folder is writable");
+    let mode = std::fs::metadata(&path)
+        .expect("the file is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o750);
+    set_mode(0o440);
+    nk_runtime::output::write(&path, "never").expect_err("nobody may write it");
+    assert_eq!(
+        std::fs::read_to_string(&path).expect("the file is there"),
+        "again"
+    );
 }

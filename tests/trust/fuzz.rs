@@ -183,7 +183,7 @@ fn specialiser() {
         let Ok(session) = Session::open(&mut sources, name, Settings::default()) else {
             return;
         };
-        for job in session.jobs(None, &[], &[]).unwrap_or_default() {
+        for job in session.jobs(None, &[]).unwrap_or_default() {
             let said = match session.compile(&mut sources, &job, &[]) {
                 Ok(compiled) => compiled.warnings,
                 Err(failure) => failure.diagnostics,
@@ -215,7 +215,7 @@ fn bits(path: &Path, emulator: Emulator, order: RunOrder) -> Result<Vec<Vec<u8>>
     let mut sources = Sources::new();
     let name = path.to_str().expect("the path is UTF-8");
     let outcome = Session::open(&mut sources, name, Settings::default()).and_then(|session| {
-        let jobs = session.jobs(None, &[], &[])?;
+        let jobs = session.jobs(None, &[])?;
         session.run(&mut sources, &jobs[0], &options(emulator, order))
     });
     match outcome {

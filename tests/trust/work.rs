@@ -41,7 +41,7 @@ pub fn said_about(path: &Path, shown: &str) -> (Vec<Diagnostic>, String) {
         let name = path.to_str().expect("test paths are UTF-8");
         let mut said = Vec::new();
         let session = Session::open(&mut sources, name, Settings::default());
-        let jobs = session.and_then(|session| Ok((session.jobs(None, &[], &[])?, session)));
+        let jobs = session.and_then(|session| Ok((session.jobs(None, &[])?, session)));
         match jobs {
             Err(failure) => said.extend(failure.diagnostics),
             Ok((jobs, session)) => {

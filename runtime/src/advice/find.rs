@@ -5,7 +5,7 @@
 
 use super::pairs::{combinable, is_linear, is_single, links};
 use super::{Found, Rule, Without};
-use crate::profile::{Profile, moved};
+use crate::profile::{Profile, moved, runs};
 use crate::time::{Change, Changes};
 use nk_compiler::Compiled;
 use nk_compiler::cost;
@@ -163,11 +163,13 @@ fn stalled(
     profile: &Profile,
     is_meant: impl Fn(&Inst, Engine) -> bool,
 ) -> (u64, Vec<InstId>) {
-    let mut sum_ps = 0;
+    let control = program.control();
+    let mut sum_ps: u64 = 0;
     let mut insts = Vec::new();
     for stall in &profile.trace.stalls {
         if is_meant(&program[stall.inst], stall.engine) {
-            sum_ps += stall.end_ps - stall.start_ps;
+            let ps = stall.end_ps - stall.start_ps;
+            sum_ps = sum_ps.saturating_add(ps.saturating_mul(runs(&control, &profile.counts, stall.inst)));
             insts.push(stall.inst);
         }
     }
@@ -175,7 +177,7 @@ fn stalled(
 }
 
 fn is_worth(ps: u64, profile: &Profile) -> bool {
-    ps * 1000 >= profile.trace.total_ps * super::LEAST_GAIN
+    super::is_worth(ps, profile.totals.total_ps)
 }
 
 /// Loads that wait for compute on what lay there before.
@@ -217,14 +219,15 @@ fn bank_reused(program: &Program, profile: &Profile) -> Option<Found> {
 
 /// Copies and scales on a busy engine while the other one is idle.
 fn one_engine(program: &Program, profile: &Profile) -> Option<Found> {
-    let busy = |engine: Engine| profile.trace.busy_ps[engine as usize];
+    let busy = |engine: Engine| profile.totals.busy_ps[engine as usize];
+    let total_ps = profile.totals.total_ps;
     let (vector, scalar) = (busy(Engine::Vector), busy(Engine::Scalar));
     let (full, idle) = if vector > scalar {
         (Engine::Vector, Engine::Scalar)
     } else {
         (Engine::Scalar, Engine::Vector)
     };
-    if busy(full) * 10 < profile.trace.total_ps * 7 || busy(idle) * 2 > busy(full) {
+    if busy(full) < total_ps / 10 * 7 || busy(idle) > busy(full) / 2 {
         return None;
     }
     let is_plain = |inst: &Inst| match inst.op {
@@ -243,7 +246,7 @@ fn one_engine(program: &Program, profile: &Profile) -> Option<Found> {
         movable.len(),
         full.name(),
         idle.name(),
-        100.0 * busy(idle) as f64 / profile.trace.total_ps.max(1) as f64
+        100.0 * busy(idle) as f64 / total_ps.max(1) as f64
     );
     // Every second one: both engines would share them.
     let half = movable.into_iter().step_by(2).collect();
@@ -449,7 +452,8 @@ fn dma_transposes(program: &Program) -> Option<Found> {
 }
 
 fn dependent(program: &Program, profile: &Profile) -> Option<Found> {
-    let waits_ps: u64 = profile.waits.iter().map(|it| it.dependence_ps).sum();
+    let waits = profile.waits.iter().map(|it| it.dependence_ps);
+    let waits_ps = waits.fold(0, u64::saturating_add);
     if !is_worth(waits_ps, profile) {
         return None;
     }

@@ -5,7 +5,7 @@
 
 use nk_compiler::ir::{BufferId, Inst, InstId, Program, ViewId};
 use nk_compiler::isa::{Access, AluOp, Arg, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The newest write of a tile and who has read it.
 struct Version {
@@ -14,7 +14,7 @@ struct Version {
     readers: Vec<InstId>,
 }
 
-/// Producers whose only reader is another instruction: the producer, the reader and the view between them.
+/// Producers whose only reader is another instruction, with that reader.
 pub fn links(program: &Program) -> Vec<(InstId, InstId)> {
     let mut versions: FxHashMap<BufferId, Version> = FxHashMap::default();
     let mut links = Vec::new();
@@ -60,18 +60,16 @@ fn only_reader(version: Version) -> Option<(InstId, InstId)> {
 
 /// The instructions that would fall away if pairs were combined.
 pub fn combinable(program: &Program) -> Vec<InstId> {
-    let mut dropped: Vec<InstId> = Vec::new();
+    let mut dropped: FxHashSet<InstId> = FxHashSet::default();
     for (first, second) in links(program) {
-        let taken = |it: &InstId| dropped.contains(it);
-        if dropped.len() < MAX_DROPPED && !taken(&first) && !taken(&second) {
+        if !dropped.contains(&first) && !dropped.contains(&second) {
             dropped.extend(drop_of(program, first, second));
         }
     }
+    let mut dropped: Vec<InstId> = dropped.into_iter().collect();
+    dropped.sort_unstable();
     dropped
 }
-
-/// More pairs than this are not looked for: the sum is large enough to be named.
-const MAX_DROPPED: usize = 4096;
 
 /// Which of a producer and its reader falls away, if one instruction can do both.
 fn drop_of(program: &Program, first: InstId, second: InstId) -> Option<InstId> {

@@ -4,13 +4,16 @@
 //! that hides behind work, and how well the work scales. Runs no values.
 
 use super::Profile;
+use super::perfetto::{self, Events};
+use super::text::micros;
+use crate::append::line;
 use crate::trace::Trace;
 use nk_compiler::Compiled;
 use nk_compiler::isa::{ENGINES, N_ENGINES};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// A program on its core. Programs of one core follow each other.
@@ -57,42 +60,37 @@ struct CoreTime {
 /// Rows of the table, at most.
 const MAX_ROWS: usize = 16;
 
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
 impl Cores {
     pub fn new(lanes: &[Lane], kind: Together, target: &'static Target, sources: &Sources) -> Cores {
         let n_cores = lanes.iter().map(|it| it.core + 1).max().unwrap_or(1);
         let mut cores = vec![CoreTime::default(); n_cores];
-        let (mut flops, mut bytes, mut peak_flops) = (0, 0, 0.0);
-        let mut known: Option<(*const Compiled, u64, u64)> = None;
+        let (mut flops, mut bytes, mut peak_flops) = (0u64, 0u64, 0.0);
+        // Ranks that share a program are looked at once.
+        let mut known: Option<(*const Compiled, Profile)> = None;
         for lane in lanes {
             let core = &mut cores[lane.core];
             core.n_programs += 1;
-            core.end_ps = core.end_ps.max(lane.start_ps + lane.trace.total_ps);
+            let at = Arc::as_ptr(&lane.compiled);
+            let profile = match known.take().filter(|it| it.0 == at) {
+                Some((_, profile)) => profile,
+                None => Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources),
+            };
+            // Loops run as often as they say; what the timeline has once is the same for every rank of a program.
+            let totals = lane
+                .trace
+                .along(&lane.compiled.program.control(), &profile.counts);
+            core.end_ps = core.end_ps.max(lane.start_ps.saturating_add(totals.total_ps));
             for engine in 0..N_ENGINES {
-                core.busy_ps[engine] += lane.trace.busy_ps[engine];
+                core.busy_ps[engine] = core.busy_ps[engine].saturating_add(totals.busy_ps[engine]);
             }
-            core.dma_ps += lane.trace.dma_busy_ps;
+            core.dma_ps = core.dma_ps.saturating_add(totals.dma_busy_ps);
             let (collective_ps, exposed_ps) = communication(&lane.trace);
             core.collective_ps += collective_ps;
             core.exposed_ps += exposed_ps;
-            // Ranks that share a program are counted without looking at it again.
-            let at = Arc::as_ptr(&lane.compiled);
-            let (_, lane_flops, lane_bytes) = match known {
-                Some(it) if it.0 == at => it,
-                _ => {
-                    let profile = Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources);
-                    peak_flops = profile.peak_flops();
-                    (at, profile.matmul_flops, profile.hbm_bytes())
-                }
-            };
-            known = Some((at, lane_flops, lane_bytes));
-            flops += lane_flops;
-            bytes += lane_bytes;
+            peak_flops = profile.peak_flops();
+            flops = flops.saturating_add(profile.matmul_flops);
+            bytes = bytes.saturating_add(profile.hbm_bytes());
+            known = Some((at, profile));
         }
         let total_ps = cores.iter().map(|it| it.end_ps).max().unwrap_or(0);
         let seconds = total_ps as f64 / 1e12;
@@ -135,7 +133,6 @@ impl Cores {
     /// The profile in lines.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let micros = |ps: u64| format!("{:.3}", ps as f64 / 1e6);
         let percent = |ps: u64| 100.0 * super::share(ps as f64, self.total_ps as f64);
         let (n, word) = (self.cores.len(), self.word());
         line!(out, "{n} {word}s together, modelled");
@@ -227,6 +224,9 @@ impl Cores {
 
 /// Time in which collectives are under way, and the part of it in which neither engines nor transfers work.
 pub fn communication(trace: &Trace) -> (u64, u64) {
+    if trace.collectives.is_empty() {
+        return (0, 0);
+    }
     let waits = union(
         trace
             .collectives
@@ -234,10 +234,10 @@ pub fn communication(trace: &Trace) -> (u64, u64) {
             .map(|it| (it.trigger_ps, it.end_ps))
             .collect(),
     );
-    let collectives: Vec<_> = trace.collectives.iter().map(|it| it.inst).collect();
+    let collectives: FxHashSet<_> = trace.collectives.iter().map(|it| it.inst.index()).collect();
     let events = trace.events.iter().enumerate();
     let engines = events
-        .filter(|it| !collectives.iter().any(|inst| inst.index() == it.0))
+        .filter(|it| !collectives.contains(&it.0))
         .map(|it| (it.1.start_ps, it.1.free_ps));
     let transfers = trace.transfers.iter().map(|it| (it.first_ps, it.last_ps));
     let work = union(engines.chain(transfers).collect());
@@ -279,42 +279,27 @@ pub fn perfetto(lanes: &[Lane], kind: Together, target: &'static Target, sources
         Together::Cores => "core",
         Together::Ranks => "rank",
     };
-    let mut all: Vec<Value> = Vec::new();
+    let micros = |ps: u64| ps as f64 / 1e6;
+    let mut events = Events::new();
     for lane in lanes {
         let program = &lane.compiled.program;
         let profile = Profile::of_trace(&lane.compiled, lane.trace.clone(), target, sources);
-        let text = super::perfetto(&profile, program, sources);
-        let Ok(Value::Object(mut object)) = serde_json::from_str(&text) else {
-            continue;
-        };
-        let Some(Value::Array(events)) = object.remove("traceEvents") else {
-            continue;
-        };
-        let start_us = lane.start_ps as f64 / 1e6;
-        for mut event in events {
-            event["pid"] = json!(lane.core);
-            if let Some(ts) = event.get("ts").and_then(Value::as_f64) {
-                event["ts"] = json!(ts + start_us);
-            }
-            if event["name"] == "process_name" {
-                event["args"]["name"] = json!(format!("{word} {}", lane.core));
-            }
-            all.push(event);
-        }
+        (events.core, events.start_us) = (lane.core, micros(lane.start_ps));
+        let title = format!("{word} {}", lane.core);
+        perfetto::add(&mut events, &title, &profile, program, sources);
         if !lane.trace.collectives.is_empty() {
-            all.push(json!({
-                "ph": "M", "pid": lane.core, "tid": COLLECTIVE_TRACK, "name": "thread_name",
-                "args": {"name": "collectives"},
+            events.push(json!({
+                "ph": "M", "tid": COLLECTIVE_TRACK, "name": "thread_name", "args": {"name": "collectives"},
             }));
         }
         for it in &lane.trace.collectives {
             let inst = &program[it.inst];
-            all.push(json!({
-                "ph": "X", "pid": lane.core, "tid": COLLECTIVE_TRACK, "name": inst.op.name(),
-                "ts": it.first_ps as f64 / 1e6 + start_us, "dur": (it.end_ps - it.first_ps) as f64 / 1e6,
+            events.push(json!({
+                "ph": "X", "tid": COLLECTIVE_TRACK, "name": inst.op.name(),
+                "ts": micros(it.first_ps), "dur": micros(it.end_ps - it.first_ps),
                 "args": {"line": super::place(program, sources, inst), "bytes": it.bytes},
             }));
         }
     }
-    json!({"displayTimeUnit": "ns", "traceEvents": all}).to_string()
+    events.end()
 }

@@ -1,11 +1,11 @@
 //! A profile as lines for people and as one object for programs.
 
 use super::{LineTime, Profile, ROW_LIMITS};
+use crate::append::line;
 use crate::trace::Event;
-use nk_compiler::ir::{InstId, Program};
+use nk_compiler::ir::Program;
 use nk_compiler::isa::{ENGINES, Memory, Unit};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Lines of each list that are shown.
 const MAX_LINES: usize = 10;
@@ -13,14 +13,7 @@ const MAX_LINES: usize = 10;
 /// Columns of the timeline.
 const WIDTH: usize = 72;
 
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
-fn micros(ps: u64) -> String {
+pub(super) fn micros(ps: u64) -> String {
     format!("{:.3}", ps as f64 / 1e6)
 }
 
@@ -42,7 +35,7 @@ pub fn text(profile: &Profile, program: &Program) -> String {
             "  loops       those whose bounds are registers are counted once"
         );
     }
-    let guessed = 100.0 * totals.guessed_ps as f64 / totals.charged_ps.max(1) as f64;
+    let guessed = 100.0 * totals.guessed_share();
     line!(
         out,
         "  guessed     {guessed:.0} % of the modelled work rests on guessed costs"
@@ -199,9 +192,14 @@ fn timeline(out: &mut String, profile: &Profile, program: &Program) {
     for it in &profile.trace.transfers {
         add(ENGINES.len(), it.first_ps, it.last_ps);
     }
+    let loops = if program.loops.is_empty() {
+        ""
+    } else {
+        ", each loop once"
+    };
     line!(
         out,
-        "\n  timeline, {} us a column",
+        "\n  timeline, {} us a column{loops}",
         micros(total_ps / WIDTH as u64)
     );
     let names = ENGINES.iter().map(|it| it.1).chain(["dma"]);
@@ -300,7 +298,7 @@ pub fn to_json(profile: &Profile) -> Value {
         "latency_ns": nanos(totals.total_ps + profile.target.timing.program_overhead_ps),
         "order": crate::report::order_json(profile.reordered),
         "trip_counts_known": profile.is_exact,
-        "guessed_share": totals.guessed_ps as f64 / totals.charged_ps.max(1) as f64,
+        "guessed_share": totals.guessed_share(),
         "bottleneck": bottleneck,
         "bottleneck_share": bottleneck_share,
         "instructions": by_engine,
@@ -353,9 +351,4 @@ fn advice_json(profile: &Profile) -> Vec<Value> {
         })
     });
     all.collect()
-}
-
-/// An instruction as pictures label it.
-pub fn label(program: &Program, id: InstId) -> String {
-    nk_compiler::text::print_inst(program, &program[id])
 }

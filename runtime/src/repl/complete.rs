@@ -3,9 +3,9 @@
 //! Takes a session and a line, gives the place where the word begins and the words that fit. Evaluates nothing: names
 //! are those of the last statement, values those that the instruction table allows.
 
+use super::Repl;
 use super::command::{COMMANDS, Command, Verb, find};
-use super::{Repl, kernel};
-use crate::testing::STAGES;
+use crate::stage::{STAGES, Stage};
 use nk_compiler::dtype::DTYPES;
 use nk_compiler::explain;
 use nk_compiler::isa::{ACT_FNS, ALU_OPS, ENGINES, Kind, OOB_MODES, Op, REDUCE_CMDS, manual};
@@ -101,22 +101,23 @@ fn operands(repl: &Repl, verb: Verb) -> Vec<String> {
     let session = &state.session;
     let owned = |it: &str| it.to_string();
     match verb {
-        Verb::Kernel => kernel::names(session)
-            .into_iter()
-            .chain([owned("session")])
-            .collect(),
+        Verb::Kernel => session.kernels().into_iter().chain([owned("session")]).collect(),
         Verb::Explain => explain::entries().iter().map(|it| owned(it.code)).collect(),
         Verb::Isa => manual::entries().iter().map(|it| owned(it.name)).collect(),
-        Verb::Ir | Verb::Diff => STAGES.iter().map(|it| owned(it.1)).collect(),
+        Verb::Ir => STAGES.iter().map(|it| owned(it.1)).collect(),
+        Verb::Diff => {
+            let stages = STAGES.iter().filter(|it| it.0 != Stage::Clif);
+            stages.map(|it| owned(it.1)).collect()
+        }
         Verb::Target => TARGETS.iter().map(|it| owned(it.name)).collect(),
         Verb::Set | Verb::Sweep => session.module().map_or(Vec::new(), |module| {
             let all = tunables(module, state.kernel.as_deref(), session.file());
             all.iter().map(|it| format!("{}=", it.name)).collect()
         }),
-        Verb::Arg => session.module().map_or(Vec::new(), |module| {
-            let all = parameters(module, state.kernel.as_deref(), session.file());
+        Verb::Arg => {
+            let all = session.parameters(state.kernel.as_deref());
             all.iter().map(|it| format!("{it}=")).collect()
-        }),
+        }
         _ => Vec::new(),
     }
 }

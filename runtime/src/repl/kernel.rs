@@ -4,14 +4,14 @@ use super::{Repl, State, Subject, show};
 use crate::difference::{Side, difference};
 use crate::profile::Profile;
 use crate::report::outcome_text;
-use crate::session::{Failure, RunOptions, Session, Settings, programs};
+use crate::session::{Failure, RunOptions, Session, Settings};
+use crate::stage::Stage;
 use crate::summary::{Summary, comparison, line};
 use crate::tensor::parse_arg;
-use crate::testing::Stage;
 use crate::tune;
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::interrupt;
-use nk_compiler::specialize::{kernel_names, parameters, tunables};
+use nk_compiler::specialize::tunables;
 use nk_compiler::target::{TARGETS, Target};
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ impl Repl {
             ..self.state.session.settings().clone()
         };
         let session = Session::open(&mut self.sources, path, settings)?;
-        let kernels = names(&session);
+        let kernels = session.kernels();
         let kernel = wanted.or_else(|| kernels.first().cloned());
         let state = State {
             session,
@@ -78,7 +78,10 @@ impl Repl {
         if name.is_empty() {
             let mut out = String::new();
             let chosen = self.state.kernel.as_deref().unwrap_or(SESSION);
-            for name in names(&self.state.session)
+            for name in self
+                .state
+                .session
+                .kernels()
                 .iter()
                 .map(String::as_str)
                 .chain([SESSION])
@@ -135,12 +138,11 @@ impl Repl {
             .state
             .session
             .job(self.state.kernel.as_deref(), &self.state.args)?;
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = self.state.session.compile(&mut self.sources, &job, &program_id)?;
-        let profile = Profile::new(&compiled, target, &self.sources);
+        let (compiled, trace) = self.state.session.first_timed(&mut self.sources, &job)?;
+        let profile = Profile::of_trace(&compiled, trace, target, &self.sources);
         let summary = Summary::new(&compiled, &profile);
         let subject = Subject {
-            compiled: Rc::new(compiled),
+            compiled,
             profile: Rc::new(profile),
             summary,
         };
@@ -190,13 +192,8 @@ impl Repl {
     pub(super) fn set_argument(&mut self, name: &str, value: &str) -> Result<String, Failure> {
         let spec = parse_arg(value).map_err(|it| Failure::usage(it.report()))?;
         let State { session, kernel, .. } = &self.state;
-        let is_parameter = kernel.is_some()
-            && session.module().is_some_and(|module| {
-                parameters(module, kernel.as_deref(), session.file())
-                    .iter()
-                    .any(|it| **it == *name)
-            });
-        if !is_parameter {
+        let is_parameter = |kernel: &str| session.parameters(Some(kernel)).iter().any(|it| it == name);
+        if !kernel.as_deref().is_some_and(is_parameter) {
             return self.input(name, value, &spec);
         }
         let mut state = self.state.clone();
@@ -211,11 +208,11 @@ impl Repl {
             return format!("write NAME=VALUE instead of `{text}`\n");
         }
         let State { session, kernel, .. } = &self.state;
-        let Some((module, kernel)) = session.module().zip(kernel.as_deref()) else {
+        let Some(kernel) = kernel.as_deref() else {
             return "no kernel is chosen; `:arg x=f32[128,512]:randn(0)` makes a tensor for what is typed\n"
                 .to_string();
         };
-        let names = parameters(module, Some(kernel), session.file());
+        let names = session.parameters(Some(kernel));
         let compiled = self.subject().ok().map(|it| it.compiled);
         let inputs = compiled
             .iter()
@@ -234,7 +231,7 @@ impl Repl {
             let element = format!("{name}[");
             let mut shown = tensors
                 .iter()
-                .filter(|it| *it.0 == **name || it.0.starts_with(&element))
+                .filter(|it| it.0 == name || it.0.starts_with(&element))
                 .peekable();
             if shown.peek().is_none() {
                 out.push_str(&format!("  {name}\n"));
@@ -330,17 +327,19 @@ impl Repl {
             return Ok("choose a kernel first: what was typed has no parameters\n".to_string());
         }
         let mut axes = Vec::new();
-        for word in text.split_whitespace() {
-            match tune::axis(word) {
+        for (name, values) in pairs(text) {
+            if name.is_empty() {
+                return Ok(format!("write NAME=a,b,c instead of `{values}`\n"));
+            }
+            match tune::axis(&format!("{name}={values}")) {
                 Ok(axis) => axes.push(axis),
                 Err(text) => return Ok(format!("{text}\n")),
             }
         }
-        let points = tune::grid(&axes);
-        if points.len() > MAX_SWEPT {
+        let n_points = tune::n_points(&axes);
+        if n_points > MAX_SWEPT {
             return Ok(format!(
-                "{} combinations; `nk tune` takes so many, :sweep at most {MAX_SWEPT}\n",
-                points.len()
+                "{n_points} combinations; `nk tune` takes so many, :sweep at most {MAX_SWEPT}\n"
             ));
         }
         let job = self
@@ -348,7 +347,7 @@ impl Repl {
             .session
             .job(self.state.kernel.as_deref(), &self.state.args)?;
         let mut measured = Vec::new();
-        for point in points {
+        for point in tune::grid(&axes) {
             interrupt::stop().map_err(|it| Failure::kernel(vec![it]))?;
             let verdict = tune::measure(
                 &self.state.session,
@@ -420,13 +419,3 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 
 /// Combinations that one `:sweep` measures.
 const MAX_SWEPT: usize = 256;
-
-/// The kernels of a file; one of IR text.
-pub fn names(session: &Session) -> Vec<String> {
-    let kernels = session.module().map(kernel_names);
-    kernels
-        .unwrap_or_default()
-        .iter()
-        .map(|it| it.to_string())
-        .collect()
-}

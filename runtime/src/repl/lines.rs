@@ -3,11 +3,23 @@
 //!
 //! Takes text, says whether more lines belong to it. Whether it is right is for the parser.
 
+/// How far a growing text was read, and how many brackets are open there: what was read once is not read again.
+#[derive(Clone, Copy, Default)]
+pub struct Read {
+    at: usize,
+    depth: i32,
+}
+
 /// Whether a text can be executed, or waits for more lines. An open block waits for an empty line.
 pub fn is_complete(text: &str) -> bool {
+    is_complete_after(text, &mut Read::default())
+}
+
+/// The same for a text that has grown since it was read.
+pub fn is_complete_after(text: &str, read: &mut Read) -> bool {
     // The line that was typed last: text that ends in a line break ends in an empty one.
     let ends_empty = text.contains('\n') && text.rsplit('\n').next().is_some_and(|it| it.trim().is_empty());
-    match open(text) {
+    match open(text, read) {
         Open::String => return false,
         Open::Bracket => return ends_empty,
         Open::Nothing => {}
@@ -22,8 +34,8 @@ pub fn is_complete(text: &str) -> bool {
 
 /// Whether a line ends the text above it instead of going on with it: a command does, and in a script what stands to the
 /// left of a block.
-pub fn ends_block(text: &str, line: &str) -> bool {
-    let is_open = open(text);
+pub fn ends_block(text: &str, line: &str, read: &mut Read) -> bool {
+    let is_open = open(text, read);
     if line.starts_with(':') {
         return !text.is_empty() && is_open != Open::String;
     }
@@ -63,9 +75,9 @@ enum Open {
     String,
 }
 
-fn open(text: &str) -> Open {
+fn open(text: &str, read: &mut Read) -> Open {
     let bytes = text.as_bytes();
-    let (mut depth, mut at) = (0i32, 0);
+    let Read { mut depth, mut at } = *read;
     while at < bytes.len() {
         match bytes[at] {
             b'(' | b'[' | b'{' => depth += 1,
@@ -86,6 +98,13 @@ fn open(text: &str) -> Open {
             _ => {}
         }
         at += 1;
+    }
+    // A backslash joins what ends here to what comes.
+    if !text.ends_with('\\') {
+        *read = Read {
+            at: bytes.len(),
+            depth,
+        };
     }
     if depth > 0 { Open::Bracket } else { Open::Nothing }
 }

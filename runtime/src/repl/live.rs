@@ -4,6 +4,7 @@
 //! instruction runs nothing again. Prints nothing.
 
 use super::show::{duration_ps, moving, unit};
+use crate::append::{line, push};
 use crate::profile::Profile;
 use crate::report::micros;
 use crate::session::{Failure, Replay, Session, prints, tensor_text};
@@ -16,12 +17,12 @@ use nk_compiler::ir::{Inst, InstId, Program, Region, Role, View};
 use nk_compiler::isa::{Access, Memory};
 use nk_compiler::source::{FileId, Sources};
 use nk_compiler::specialize::{Entry, Shown};
-use std::fmt::Write;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A session's program and its values.
 pub struct Live {
-    pub compiled: Rc<Compiled>,
+    pub compiled: Arc<Compiled>,
     pub profile: Rc<Profile>,
     pub names: Vec<(String, &'static str)>,
     machine: Rc<Machine>,
@@ -53,7 +54,7 @@ impl Live {
             Some(before) => (before.machine.clone(), before.printed.clone()),
             None => run(&compiled, session, inputs)?,
         };
-        let (compiled, profile) = (Rc::new(compiled), Rc::new(profile));
+        let (compiled, profile) = (Arc::new(compiled), Rc::new(profile));
         let live = Live {
             compiled,
             profile,
@@ -112,7 +113,7 @@ impl Live {
             return out;
         }
         match region {
-            Region::Hbm { address } => write!(out, ", address {address}"),
+            Region::Hbm { address } => push!(out, ", address {address}"),
             Region::OnChip { partition, start, .. } => {
                 let first = u32::from(partition) + u32::from(view.partition);
                 let (offset, last) = (view.offset.max(0) as u32 * view.dtype.size(), last_byte(view));
@@ -120,7 +121,7 @@ impl Live {
                     (Memory::Psum, bank) => format!(", bank {}", (start + offset) / bank),
                     _ => String::new(),
                 };
-                write!(
+                push!(
                     out,
                     ", partitions {first}..{}, bytes {}..{}{banks}",
                     first + view.partitions(),
@@ -129,7 +130,6 @@ impl Live {
                 )
             }
         }
-        .expect("a string takes any text");
         out.push('\n');
         let Some(tensor) = self.read(view) else {
             out.push_str("its place depends on a register\n");
@@ -205,8 +205,7 @@ impl Live {
         let mut out = String::new();
         let mut row = |engine: &str, what: &str, ps: u64, bytes: u64| {
             let ns = ps as f64 / 1e3;
-            writeln!(out, "  {engine:<7} {what:<24} {ns:>9.0} ns  {bytes:>9} B")
-                .expect("a string takes any text");
+            line!(out, "  {engine:<7} {what:<24} {ns:>9.0} ns  {bytes:>9} B");
         };
         if new.len() <= MAX_ECHOED {
             for (id, inst) in &new {
@@ -236,7 +235,7 @@ impl Live {
         }
         let earlier = before.map_or(0, |it| it.profile.totals.total_ps);
         let (from, to) = (micros(earlier), micros(self.profile.totals.total_ps));
-        writeln!(out, "  time    {from} -> {to} us").expect("a string takes any text");
+        line!(out, "  time    {from} -> {to} us");
         out
     }
 }

@@ -1,13 +1,15 @@
 //! Writing a session to a file: the loaded file with the values that were set, and what was typed as a kernel.
 
 use super::{PRELUDE, Repl, State};
+use crate::output;
 use crate::session::Failure;
-use nk_compiler::ast::{Stmt, StmtKind};
+use nk_compiler::ast::{ExprKind, Stmt, StmtKind};
 use nk_compiler::diagnostic::Diagnostic;
-use nk_compiler::ir::{Program, Role};
-use nk_compiler::isa::Memory;
+use nk_compiler::ir::{BufferId, Program, Role};
+use nk_compiler::isa::{Access, Memory};
 use nk_compiler::source::Span;
 use nk_compiler::specialize::{Entry, tunables};
+use std::path::Path;
 
 impl Repl {
     pub(super) fn save(&mut self, path: &str) -> Result<String, Failure> {
@@ -15,7 +17,7 @@ impl Repl {
         if !self.state.typed.is_empty() {
             text.push_str(&self.typed_text());
         }
-        let written = std::fs::write(path, &text);
+        let written = output::write(Path::new(path), &text);
         written
             .map_err(|it| Failure::usage(Diagnostic::error("file-unwritable", format!("{path}: {it}"))))?;
         Ok(format!("wrote {path}, {} lines\n", text.lines().count()))
@@ -89,7 +91,6 @@ fn is_definition(stmt: &Stmt) -> bool {
 }
 
 fn shows_only(stmt: &Stmt) -> bool {
-    use nk_compiler::ast::ExprKind;
     matches!(&stmt.kind, StmtKind::Expr(it) if !matches!(it.kind, ExprKind::Call { .. }))
 }
 
@@ -126,8 +127,7 @@ fn results(program: &Program) -> String {
     format!("{out}    return {}\n", returned.join(", "))
 }
 
-fn is_written(program: &Program, buffer: nk_compiler::ir::BufferId) -> bool {
-    use nk_compiler::isa::Access;
+fn is_written(program: &Program, buffer: BufferId) -> bool {
     program.insts.iter().any(|inst| {
         let mut accesses = program.accesses(inst);
         accesses.any(|(access, view)| access != Access::Read && view.buffer == buffer)

@@ -2,19 +2,20 @@
 
 use super::Subject;
 use super::command::Verb;
+use crate::append::line;
 use crate::occupancy::{self, Occupancy};
 use crate::profile::{self, Profile};
 use crate::report::micros;
-use crate::testing::{Stage, stage_text};
+use crate::stage::{Stage, stage_text};
 use crate::trace::Bound;
 use nk_compiler::explain;
 use nk_compiler::ir::{Frame, Inst, InstId, Program};
-use nk_compiler::isa::{ENGINES, Memory, Unit, manual};
+use nk_compiler::isa::{Memory, Unit, manual};
 use nk_compiler::source::Sources;
 use nk_compiler::target::Target;
 use nk_compiler::target::datasheet::{datasheet, page};
+use nk_compiler::text::PrintOptions;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// What a command shows of a kernel.
 pub fn facts(
@@ -39,19 +40,12 @@ pub fn facts(
             Err(_) => format!("`{rest}` is no line number\n"),
         },
         Verb::Ir => match (rest, Stage::from_name(rest)) {
-            ("", _) => stage_text(compiled, Stage::Program, target),
-            (_, Some(stage)) => stage_text(compiled, stage, target),
+            ("", _) => stage_text(compiled, Stage::Program, target, PrintOptions::default()),
+            (_, Some(stage)) => stage_text(compiled, stage, target, PrintOptions::default()),
             (_, None) => format!("`{rest}` is no stage; there are program, placement, schedule and clif\n"),
         },
         _ => cost(&compiled.program, profile),
     }
-}
-
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
 }
 
 /// How long an instruction keeps its engine; for a transfer, from its first byte to its last.
@@ -74,10 +68,7 @@ pub fn unit(inst: &Inst) -> &'static str {
     if inst.op.row().unit == Unit::Dma {
         return "dma";
     }
-    ENGINES
-        .iter()
-        .find(|it| it.0 == inst.engine)
-        .map_or("", |it| it.1)
+    inst.engine.name()
 }
 
 /// Time by instruction.

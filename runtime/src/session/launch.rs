@@ -334,8 +334,7 @@ fn execute(task: Task, core: u32, is_used: bool, chip: Chip<'_>) -> Done {
     let fault = machine.run_watched(&order, watch.as_mut()).err();
     let running = started.elapsed();
     task.link.end();
-    let mut modelled = Modelled::default();
-    modelled.add(&compiled, &trace, machine.path(), core as usize);
+    let modelled = Modelled::of(&compiled, &trace, machine.path(), core as usize);
     Done {
         number: task.number,
         core: core as usize,

@@ -4,7 +4,7 @@
 
 use crate::trace::Trace;
 use nk_compiler::Compiled;
-use nk_compiler::isa::{ENGINES, N_ENGINES, Unit};
+use nk_compiler::isa::{N_ENGINES, Unit};
 use nk_compiler::reorder::Reordered;
 use nk_compiler::spill::Spilled;
 
@@ -38,47 +38,46 @@ impl Modelled {
         }
     }
 
-    /// Adds a program that a core executes behind those before it.
-    pub fn add(&mut self, compiled: &Compiled, trace: &Trace, path: &[u32], core: usize) {
+    /// A program that a core executes along a path of segments.
+    pub fn of(compiled: &Compiled, trace: &Trace, path: &[u32], core: usize) -> Modelled {
         let program = &compiled.program;
         let control = program.control();
         let mut counts = vec![0u64; control.segments.len()];
         path.iter().for_each(|&it| counts[it as usize] += 1);
+        let totals = trace.along(&control, &counts);
+        let mut modelled = Modelled {
+            sbuf_peak_bytes: compiled.placement.sbuf_peak_bytes,
+            psum_peak_bytes: compiled.placement.psum_peak_bytes,
+            spilled: compiled.spilled,
+            reordered: compiled.reordered,
+            total_ps: totals.total_ps,
+            core_ps: vec![0; core + 1],
+            busy_ps: totals.busy_ps,
+            dma_busy_ps: totals.dma_busy_ps,
+            charged_ps: totals.charged_ps,
+            guessed_ps: totals.guessed_ps,
+            ..Modelled::default()
+        };
+        modelled.core_ps[core] = totals.total_ps;
         for (segment, &count) in counts.iter().enumerate() {
             for inst in control.insts(segment).map(|it| &program[it]) {
                 match inst.op.row().unit {
-                    Unit::Dma => self.dmas += count as usize,
+                    Unit::Dma => modelled.dmas += count as usize,
                     Unit::Engine | Unit::Sequencer => {
-                        self.instructions[inst.engine as usize] += count as usize;
+                        modelled.instructions[inst.engine as usize] += count as usize;
                     }
                 }
             }
         }
-        let trace = trace.along(&control, &counts);
-        self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(compiled.placement.sbuf_peak_bytes);
-        self.reordered = self.reordered.or(compiled.reordered);
-        self.spilled.save_bytes += compiled.spilled.save_bytes;
-        self.spilled.reload_bytes += compiled.spilled.reload_bytes;
-        self.spilled.psum_bytes += compiled.spilled.psum_bytes;
-        self.psum_peak_bytes = self.psum_peak_bytes.max(compiled.placement.psum_peak_bytes);
-        if self.core_ps.len() <= core {
-            self.core_ps.resize(core + 1, 0);
-        }
-        self.core_ps[core] += trace.total_ps;
-        self.total_ps = self.total_ps.max(self.core_ps[core]);
-        for (engine, _) in ENGINES {
-            self.busy_ps[*engine as usize] += trace.busy_ps[*engine as usize];
-        }
-        self.dma_busy_ps += trace.dma_busy_ps;
-        self.charged_ps += trace.charged_ps;
-        self.guessed_ps += trace.guessed_ps;
+        modelled
     }
 
     /// Adds what another core, or the same one later, has executed.
     pub fn join(&mut self, other: &Modelled) {
+        let add = |sum: &mut u64, part: u64| *sum = sum.saturating_add(part);
         for engine in 0..N_ENGINES {
             self.instructions[engine] += other.instructions[engine];
-            self.busy_ps[engine] += other.busy_ps[engine];
+            add(&mut self.busy_ps[engine], other.busy_ps[engine]);
         }
         self.dmas += other.dmas;
         self.sbuf_peak_bytes = self.sbuf_peak_bytes.max(other.sbuf_peak_bytes);
@@ -87,14 +86,14 @@ impl Modelled {
         self.spilled.save_bytes += other.spilled.save_bytes;
         self.spilled.reload_bytes += other.spilled.reload_bytes;
         self.spilled.psum_bytes += other.spilled.psum_bytes;
-        self.dma_busy_ps += other.dma_busy_ps;
-        self.charged_ps += other.charged_ps;
-        self.guessed_ps += other.guessed_ps;
+        add(&mut self.dma_busy_ps, other.dma_busy_ps);
+        add(&mut self.charged_ps, other.charged_ps);
+        add(&mut self.guessed_ps, other.guessed_ps);
         if self.core_ps.len() < other.core_ps.len() {
             self.core_ps.resize(other.core_ps.len(), 0);
         }
-        for (core, ps) in other.core_ps.iter().enumerate() {
-            self.core_ps[core] += ps;
+        for (sum, ps) in self.core_ps.iter_mut().zip(&other.core_ps) {
+            add(sum, *ps);
         }
         self.total_ps = self.core_ps.iter().copied().max().unwrap_or(0);
     }

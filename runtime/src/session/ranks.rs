@@ -12,6 +12,7 @@ use crate::fabric::{Fabric, Link};
 use crate::machine::Site;
 use crate::memory::{Layout, Reservation, Seat};
 use crate::profile::cores::{Lane, Together};
+use crate::profile::trip_counts;
 use crate::tensor::Tensor;
 use crate::time::{Fleet, Timed, time, time_together};
 use crate::trace::Trace;
@@ -131,20 +132,41 @@ impl Session {
             let alone = |it: &Arc<Compiled>| time(&it.program, &it.placement, &it.schedule, target);
             compiled.iter().map(alone).collect()
         };
-        let mut ends_ps = vec![0; target.cores as usize];
+        let mut ends_ps = vec![0u64; target.cores as usize];
         let mut lanes = Vec::new();
         for (number, at) in job.grid.programs().iter().enumerate() {
             let core = job.grid.core_of(at, number, target.cores) as usize;
-            let trace = traces[number].clone();
+            let (compiled, trace) = (compiled[number].clone(), traces[number].clone());
+            let control = compiled.program.control();
+            let (counts, _) = trip_counts(&compiled.program, &control);
+            let start_ps = ends_ps[core];
+            ends_ps[core] = start_ps.saturating_add(trace.along(&control, &counts).total_ps);
             lanes.push(Lane {
                 core,
-                compiled: compiled[number].clone(),
-                start_ps: ends_ps[core],
+                compiled,
+                start_ps,
                 trace,
             });
-            ends_ps[core] += traces[number].total_ps;
         }
         Ok(Some((lanes, Together::Cores)))
+    }
+
+    /// The first program of a job with its timeline: among its ranks, or beside the program of the other core.
+    pub fn first_timed(&self, sources: &mut Sources, job: &Job) -> Result<(Arc<Compiled>, Trace), Failure> {
+        if (job.ranks.is_some() || job.grid.is_paired())
+            && let Some((lanes, _)) = self.lanes(sources, job)?
+            && let Some(first) = lanes.into_iter().next()
+        {
+            return Ok((first.compiled, first.trace));
+        }
+        let compiled = self.compile(sources, job, &job.first_program())?;
+        let trace = time(
+            &compiled.program,
+            &compiled.placement,
+            &compiled.schedule,
+            self.settings.target,
+        );
+        Ok((Arc::new(compiled), trace))
     }
 
     pub(super) fn run_ranks(
@@ -218,7 +240,7 @@ impl Session {
         for (rank, it) in done.iter().enumerate() {
             sanitized.add(it.watched.sanitized.unwrap_or_default());
             wall.watch += it.watched.spent;
-            modelled.add(&compiled[rank], &traces[rank], &it.path, rank);
+            modelled.join(&Modelled::of(&compiled[rank], &traces[rank], &it.path, rank));
             outside.add(&compiled[rank].program, &it.out_of_range);
         }
         warnings.extend(outside.reports());

@@ -106,7 +106,11 @@ impl Session {
 
     /// The first run that the file announces for a kernel, with other arguments under the names that are given.
     pub fn job(&self, kernel: Option<&str>, args: &[(String, ArgSpec)]) -> Result<Job, Failure> {
-        let mut job = self.jobs(kernel, &[], &[])?.swap_remove(0);
+        let mut job = self.jobs(kernel, &[])?.swap_remove(0);
+        if !args.is_empty() {
+            // What is wrong with them is not the directive's mistake.
+            job.span = None;
+        }
         for (name, spec) in args {
             match job.args.iter_mut().find(|it| it.0 == *name) {
                 Some(known) => known.1 = spec.clone(),

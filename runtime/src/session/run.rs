@@ -14,7 +14,6 @@ use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::directive::Flags;
 use nk_compiler::ir::{BufferId, InstId, Print, Program, Role};
 use nk_compiler::isa::Access;
-use nk_compiler::launch::Grid;
 use nk_compiler::source::{Sources, Span};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -293,11 +292,6 @@ pub fn clocked<T>(clock: &mut Duration, work: impl FnOnce() -> T) -> T {
     let value = work();
     *clock += started.elapsed();
     value
-}
-
-/// The coordinates of every program of a grid, the last axis fastest; one without coordinates when there is no grid.
-pub fn programs(grid: &Grid) -> Vec<Vec<u32>> {
-    grid.programs()
 }
 
 /// Arguments that the program writes and does not return.

@@ -5,6 +5,7 @@
 //! @x.npz:key  @x.npz:key:bf16            one array of an archive
 //! @x.safetensors:key                     one tensor
 //! f32[128,512]:randn(SEED)               also zeros, ones, arange, uniform(lo,hi,SEED), randint(lo,hi,SEED)
+//! f32[128,512]                           no values: enough to compile with, not to run
 //! (@x.npy, f32[8]:ones, 3)               a tuple that holds tensors
 //! split(f32[8,4]:ones, 0)                with --ranks: an equal part along the axis for each rank
 //! 3  1e-6  (2, 4)  nl.bfloat16           any other text: an expression of the kernel language
@@ -41,7 +42,8 @@ pub enum Source {
     Generated {
         dtype: Dtype,
         shape: Vec<usize>,
-        generator: Generator,
+        /// `None`: nobody has said what the elements are, which only a run has to know.
+        generator: Option<Generator>,
     },
 }
 
@@ -90,10 +92,13 @@ impl Source {
                 dtype,
                 shape,
                 generator,
-            } => Ok(Loaded {
-                tensor: generator.make(*dtype, shape)?,
-                warnings: Vec::new(),
-            }),
+            } => {
+                let generator = generator.ok_or_else(|| no_values(*dtype, shape))?;
+                Ok(Loaded {
+                    tensor: generator.make(*dtype, shape)?,
+                    warnings: Vec::new(),
+                })
+            }
             Source::File {
                 path,
                 format,
@@ -115,6 +120,13 @@ impl Source {
 fn open(path: &str) -> Result<BufReader<File>, Error> {
     let file = File::open(path).map_err(|it| Error::io(path, &it))?;
     Ok(BufReader::new(file))
+}
+
+fn no_values(dtype: Dtype, shape: &[usize]) -> Error {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let text = format!("{}[{}]", dtype.name(), sizes.join(","));
+    let instead = format!("write {text}: and one of {GENERATORS}");
+    syntax(&text, "it says no values, and a run needs them", instead)
 }
 
 /// Tuples inside of tuples, at most.
@@ -271,11 +283,11 @@ fn parse_generator(text: &str, name: &str, dims: &str, generator: Option<&str>) 
         shape.push(size);
     }
     let Some(generator) = generator else {
-        return Err(syntax(
-            text,
-            "it says no values",
-            format!("write {text}: and one of {GENERATORS}"),
-        ));
+        return Ok(Source::Generated {
+            dtype,
+            shape,
+            generator: None,
+        });
     };
     let wrong = |reason: String| syntax(text, reason, format!("the generators are {GENERATORS}"));
     let (word, arguments) = match generator.split_once('(') {
@@ -352,6 +364,6 @@ fn parse_generator(text: &str, name: &str, dims: &str, generator: Option<&str>) 
     Ok(Source::Generated {
         dtype,
         shape,
-        generator,
+        generator: Some(generator),
     })
 }

@@ -8,6 +8,7 @@ use nk_compiler::directive::Redaction;
 use similar::TextDiff;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A snapshot that is not what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,11 @@ pub fn diff_text(pending: &Pending) -> String {
     let Some(known) = &pending.known else {
         return format!("{shown}: there is no such snapshot; `--accept` writes it\n");
     };
-    let diff = TextDiff::from_lines(known.as_str(), &pending.found);
+    let mut config = TextDiff::configure();
+    // Aligning texts that have little in common takes the square of the time; behind this the rest is shown as replaced.
+    let diff = config
+        .timeout(Duration::from_secs(5))
+        .diff_lines(known, &pending.found);
     let diff = diff.unified_diff().header(&shown, "found").to_string();
     format!("{diff}`--accept` writes what was found, `--review` asks for each\n")
 }
@@ -93,8 +98,10 @@ impl Store {
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
+        let stems = stems_beside(&self.folder);
         let all = snapshots(&self.folder).into_iter();
-        all.filter(|it| owner(it) == self.stem).collect()
+        all.filter(|it| owner(it, &stems) == Some(self.stem.as_str()))
+            .collect()
     }
 
     /// Compares a text with its snapshot.
@@ -111,12 +118,28 @@ fn stem(path: &Path) -> String {
         .map_or(String::new(), |it| it.to_string_lossy().into_owned())
 }
 
-/// The stem of the kernel file that a snapshot is of.
-fn owner(snapshot: &Path) -> String {
-    let name = snapshot
-        .file_name()
-        .map_or(String::new(), |it| it.to_string_lossy().into_owned());
-    name.split('.').next().unwrap_or("").to_string()
+/// The stems of the kernel files beside a folder of snapshots, tested or not, the longest first.
+fn stems_beside(folder: &Path) -> Vec<String> {
+    let beside = folder
+        .parent()
+        .filter(|it| !it.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
+    let paths = entries.map(|it| it.path());
+    let kernels = paths.filter(|it| it.extension().is_some_and(|it| it == "nk" || it == "py"));
+    let mut stems: Vec<String> = kernels.map(|it| stem(&it)).collect();
+    stems.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    stems
+}
+
+/// The stem of the kernel file that a snapshot is of. A stem may have dots, so that the longest one that fits is meant.
+fn owner<'a>(snapshot: &Path, stems: &'a [String]) -> Option<&'a str> {
+    let name = snapshot.file_name()?.to_string_lossy();
+    let is_owner = |it: &&String| {
+        name.strip_prefix(it.as_str())
+            .is_some_and(|it| it.starts_with('.'))
+    };
+    stems.iter().find(is_owner).map(String::as_str)
 }
 
 /// The snapshots in a folder, sorted.
@@ -134,23 +157,14 @@ fn snapshots(folder: &Path) -> Vec<PathBuf> {
 
 /// Snapshots beside kernel files that belong to none of them: their file is gone, or has another name.
 pub fn orphans(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let stems: BTreeSet<(PathBuf, String)> = paths
+    let folders = paths
         .iter()
-        .map(|it| (it.parent().unwrap_or(Path::new("")).join("snapshots"), stem(it)))
-        .collect();
-    let folders: BTreeSet<&PathBuf> = stems.iter().map(|it| &it.0).collect();
-    let all = folders
-        .into_iter()
-        .flat_map(|folder| snapshots(folder).into_iter().map(move |it| (folder, it)));
-    all.filter(|(folder, it)| !stems.contains(&((*folder).clone(), owner(it))) && !has_kernel(folder, it))
-        .map(|it| it.1)
-        .collect()
-}
-
-/// Whether the kernel file of a snapshot is there, tested or not.
-fn has_kernel(folder: &Path, snapshot: &Path) -> bool {
-    let beside = folder.parent().unwrap_or(Path::new(""));
-    ["nk", "py"]
-        .iter()
-        .any(|ending| beside.join(format!("{}.{ending}", owner(snapshot))).is_file())
+        .map(|it| it.parent().unwrap_or(Path::new("")).join("snapshots"));
+    let folders: BTreeSet<PathBuf> = folders.collect();
+    let orphans = folders.iter().flat_map(|folder| {
+        let stems = stems_beside(folder);
+        let all = snapshots(folder).into_iter();
+        all.filter(move |it| owner(it, &stems).is_none())
+    });
+    orphans.collect()
 }

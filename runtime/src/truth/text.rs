@@ -2,16 +2,8 @@
 
 use super::table::ABSENT;
 use super::{Figure, LeftOut, Measured, Quantity, Summary, Tier, summarise};
-use nk_compiler::isa::ENGINES;
+use crate::append::line;
 use serde_json::{Value, json};
-use std::fmt::Write;
-
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
 
 const TIERS: &[(Tier, &str)] = &[
     (Tier::Exact, "1"),
@@ -28,16 +20,15 @@ fn tier_name(tier: Tier) -> &'static str {
 
 impl Quantity {
     fn name(self) -> String {
-        let engine = |wanted| ENGINES.iter().find(|it| it.0 == wanted).map_or("", |it| it.1);
         match self {
             Quantity::Latency => "latency us".to_string(),
             Quantity::Timeline => "timeline us".to_string(),
             Quantity::Duration(op) => format!("{} ns", op.name()),
             Quantity::Interval(op) => format!("{} every ns", op.name()),
-            Quantity::Spacing(it) => format!("{} spacing ns", engine(it)),
+            Quantity::Spacing(it) => format!("{} spacing ns", it.name()),
             Quantity::LoadEnd(n) => format!("load {} ends us", n + 1),
             Quantity::StoreEnd(n) => format!("store {} ends us", n + 1),
-            Quantity::Active(it) => format!("{} active us", engine(it)),
+            Quantity::Active(it) => format!("{} active us", it.name()),
             Quantity::DmaActive => "dma active us".to_string(),
             Quantity::HbmRead => "hbm read bytes".to_string(),
             Quantity::HbmWrite => "hbm write bytes".to_string(),

@@ -1,33 +1,27 @@
 //! A picture of a search: a line over one parameter, a heat map over two.
 
 use super::{Axis, Candidate, Verdict};
+use crate::append::line;
+use crate::draw::escaped;
 use crate::report::micros;
-use std::fmt::Write;
 
 const MARGIN: f64 = 90.0;
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
 
-/// Appends a line; writing to a `String` cannot fail.
-macro_rules! push {
-    ($out:expr, $($format:tt)*) => {
-        writeln!($out, $($format)*).expect("a string takes any text")
-    };
-}
-
 /// The picture; `None` for none or more than two parameters.
 pub fn svg(kernel: &str, axes: &[Axis], candidates: &[Candidate]) -> Option<String> {
     let mut out = String::new();
     let (width, height) = (WIDTH + 2.0 * MARGIN, HEIGHT + 2.0 * MARGIN);
-    push!(
+    line!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">"
     );
-    push!(
+    line!(
         out,
         "<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>"
     );
-    push!(
+    line!(
         out,
         "<text x=\"{MARGIN}\" y=\"40\" font-size=\"16\">{}: modelled time</text>",
         escaped(kernel)
@@ -37,14 +31,8 @@ pub fn svg(kernel: &str, axes: &[Axis], candidates: &[Candidate]) -> Option<Stri
         [x, y] => heat_map(&mut out, x, y, candidates),
         _ => return None,
     }
-    push!(out, "</svg>");
+    line!(out, "</svg>");
     Some(out)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 fn time_ps(candidate: &Candidate) -> Option<u64> {
@@ -68,8 +56,8 @@ fn line(out: &mut String, axis: &Axis, candidates: &[Candidate]) {
     for step in 0..=4u64 {
         let ps = most * step / 4;
         let (at, label) = (y(ps), micros(ps));
-        push!(out, "<path d=\"M{MARGIN} {at:.1}h{WIDTH}\" stroke=\"#ddd\"/>");
-        push!(
+        line!(out, "<path d=\"M{MARGIN} {at:.1}h{WIDTH}\" stroke=\"#ddd\"/>");
+        line!(
             out,
             "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label} us</text>",
             MARGIN - 8.0,
@@ -85,14 +73,14 @@ fn line(out: &mut String, axis: &Axis, candidates: &[Candidate]) {
         .iter()
         .map(|it| format!("{:.1},{:.1}", x(it.0), y(it.1)))
         .collect();
-    push!(
+    line!(
         out,
         "<polyline points=\"{}\" fill=\"none\" stroke=\"#1f6feb\" stroke-width=\"2\"/>",
         path.join(" ")
     );
     for (value, ps) in points {
         let color = if ps == least { "#d1242f" } else { "#1f6feb" };
-        push!(
+        line!(
             out,
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"{color}\"><title>{} = {}: {} us</title></circle>",
             x(value),
@@ -109,7 +97,7 @@ fn line(out: &mut String, axis: &Axis, candidates: &[Candidate]) {
 fn labels(out: &mut String, axis: &Axis, x: impl Fn(usize) -> f64) {
     let step = axis.values.len().div_ceil(12).max(1);
     for (value, text) in axis.values.iter().enumerate().step_by(step) {
-        push!(
+        line!(
             out,
             "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             x(value),
@@ -118,7 +106,7 @@ fn labels(out: &mut String, axis: &Axis, x: impl Fn(usize) -> f64) {
         );
     }
     let middle = MARGIN + WIDTH / 2.0;
-    push!(
+    line!(
         out,
         "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" font-size=\"14\">{}</text>",
         MARGIN + HEIGHT + 42.0,
@@ -152,14 +140,14 @@ fn heat_map(out: &mut String, x_axis: &Axis, y_axis: &Axis, candidates: &[Candid
         };
         let (name_x, name_y) = (escaped(&x_axis.name), escaped(&y_axis.name));
         let (value_x, value_y) = (escaped(&x_axis.values[column]), escaped(&y_axis.values[row]));
-        push!(
+        line!(
             out,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" stroke=\"white\"><title>{name_x} = {value_x}, {name_y} = {value_y}: {text}</title></rect>",
             cell.0,
             cell.1
         );
         if time_ps(candidate) == Some(least) {
-            push!(
+            line!(
                 out,
                 "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"white\">best: {text}</text>",
                 x + cell.0 / 2.0,
@@ -170,14 +158,14 @@ fn heat_map(out: &mut String, x_axis: &Axis, y_axis: &Axis, candidates: &[Candid
     let step = y_axis.values.len().div_ceil(16).max(1);
     for (row, text) in y_axis.values.iter().enumerate().step_by(step) {
         let y = MARGIN + cell.1 * (row as f64 + 0.5) + 4.0;
-        push!(
+        line!(
             out,
             "<text x=\"{}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>",
             MARGIN - 8.0,
             escaped(text)
         );
     }
-    push!(
+    line!(
         out,
         "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"14\">{}</text>",
         MARGIN - 8.0,

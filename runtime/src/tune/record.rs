@@ -3,6 +3,7 @@
 //! A second run reads it and measures only what is missing; a line that was cut off is measured again.
 
 use super::{Axis, Candidate, Verdict, params};
+use crate::profile::bottlenecks;
 use crate::summary::Summary;
 use nk_compiler::isa::ENGINES;
 use serde_json::{Value, json};
@@ -95,6 +96,10 @@ fn candidate(line: &Value, axes: &[Axis]) -> Option<Candidate> {
         let value = line["params"][axis.name.as_str()].as_str()?;
         axis.values.iter().position(|it| it == value)
     };
+    // A combination of other parameters, too, is another one.
+    if line["params"].as_object()?.len() != axes.len() {
+        return None;
+    }
     let point = axes.iter().map(number).collect::<Option<Vec<usize>>>()?;
     if let Some(code) = line["skipped"].as_str() {
         let (code, message) = (code.to_string(), line["message"].as_str()?.to_string());
@@ -117,10 +122,7 @@ fn candidate(line: &Value, axes: &[Axis]) -> Option<Candidate> {
         sbuf_peak_bytes: bytes("sbuf_peak_bytes")?,
         psum_peak_bytes: bytes("psum_peak_bytes")?,
         mfu: line["mfu"].as_f64(),
-        bottleneck: names
-            .iter()
-            .copied()
-            .find(|it| Some(*it) == line["bottleneck"].as_str())?,
+        bottleneck: bottlenecks().find(|it| Some(*it) == line["bottleneck"].as_str())?,
         busy: names.iter().copied().zip(shares).collect(),
     };
     Some(Candidate {

@@ -1,11 +1,11 @@
 //! The results of a search: a table for people, CSV and JSON for programs.
 
 use super::{Axis, Candidate, Verdict, params};
+use crate::append::line;
 use crate::report::micros;
-use crate::summary::Summary;
+use crate::summary::{Summary, bound_by};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// What was measured, fastest first; of two with the same time the one that needs less SBUF.
 pub fn ranked(candidates: &[Candidate]) -> Vec<(&Candidate, &Summary)> {
@@ -26,7 +26,7 @@ pub fn text(axes: &[Axis], candidates: &[Candidate]) -> String {
     let ranked = ranked(candidates);
     let mut out = String::new();
     let widths: Vec<usize> = axes.iter().map(width).collect();
-    let mut push = |text: String| writeln!(out, "{}", text.trim_end()).expect("a string takes any text");
+    let mut push = |text: String| line!(out, "{}", text.trim_end());
     let names: Vec<String> = axes
         .iter()
         .zip(&widths)
@@ -50,20 +50,14 @@ pub fn text(axes: &[Axis], candidates: &[Candidate]) -> String {
         let mfu = summary
             .mfu
             .map_or("-".to_string(), |it| format!("{:.1}", 100.0 * it));
-        let busy = summary
-            .busy
-            .iter()
-            .find(|it| it.0 == summary.bottleneck)
-            .map_or(0.0, |it| it.1);
         push(format!(
-            "  {:>4}  {}  {:>12} {:>10} {:>10} {mfu:>7}  {} ({:.0} %)",
+            "  {:>4}  {}  {:>12} {:>10} {:>10} {mfu:>7}  {}",
             rank + 1,
             values.join("  "),
             micros(summary.time_ps),
             summary.sbuf_peak_bytes,
             summary.psum_peak_bytes,
-            summary.bottleneck,
-            100.0 * busy
+            bound_by(summary)
         ));
     }
     if ranked.len() > MAX_ROWS {

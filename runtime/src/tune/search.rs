@@ -3,8 +3,8 @@
 //! Takes axes and a way to measure a batch of combinations, gives what was measured. Deterministic: the same seed tries
 //! the same combinations, however many threads measure them.
 
-use super::{Axis, Candidate, Verdict, grid};
-use std::collections::BTreeMap;
+use super::{Axis, Candidate, Verdict, grid, n_points};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How combinations are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,18 +85,13 @@ impl Numbers {
     }
 }
 
-fn n_points(axes: &[Axis]) -> usize {
-    axes.iter()
-        .fold(1, |product: usize, it| product.saturating_mul(it.values.len()))
-}
-
 /// So many different combinations, or all of them.
 fn sampled(axes: &[Axis], samples: usize, seed: u64) -> Vec<Vec<usize>> {
     if samples >= n_points(axes) {
         return grid(axes);
     }
     let mut numbers = Numbers(seed);
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut points = Vec::new();
     while points.len() < samples {
         let point = numbers.point(axes);
@@ -116,14 +111,15 @@ fn climb(
 ) -> Vec<Vec<usize>> {
     let samples = samples.min(n_points(axes));
     let mut numbers = Numbers(seed);
-    let mut tried: Vec<Vec<usize>> = Vec::new();
+    let (mut tried, mut seen) = (Vec::new(), BTreeSet::new());
     let mut here: Vec<usize> = axes.iter().map(|it| it.values.len() / 2).collect();
     loop {
         let mut around = vec![here.clone()];
         around.extend(neighbours(axes, &here));
-        around.retain(|it| !tried.contains(it));
+        around.retain(|it| !seen.contains(it));
         around.truncate(samples - tried.len());
         measure(&around, known, batch);
+        seen.extend(around.iter().cloned());
         tried.extend(around);
         if tried.len() >= samples {
             return tried;
@@ -140,7 +136,7 @@ fn climb(
             // The top of a hill, or no place to stand on: begin elsewhere.
             _ => loop {
                 let point = numbers.point(axes);
-                if !tried.contains(&point) {
+                if !seen.contains(&point) {
                     break point;
                 }
             },

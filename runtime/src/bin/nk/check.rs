@@ -2,15 +2,16 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, write_file};
+use nk_compiler::Compiled;
 use nk_compiler::diagnostic::{Diagnostic, fixed};
 use nk_compiler::source::Sources;
 use nk_compiler::spill::Spilled;
-use nk_runtime::output;
 use nk_runtime::report::order_json;
-use nk_runtime::session::{Blame, Failure, programs};
+use nk_runtime::session::{Blame, Failure, Job};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 pub struct CheckArgs {
@@ -62,56 +63,86 @@ fn find(args: &CheckArgs, sources: &mut Sources) -> Findings {
         exit: Exit::Clean,
     };
     if let Err(failure) = check_jobs(args, sources, &mut findings) {
-        findings.add(failure);
+        findings.add(&failure);
     }
     findings
 }
 
 impl Findings {
-    fn add(&mut self, failure: Failure) {
+    /// Adds what no other program of the launch has said.
+    fn say(&mut self, diagnostics: &[Diagnostic]) {
+        for it in diagnostics {
+            if !self.diagnostics.contains(it) {
+                self.diagnostics.push(it.clone());
+            }
+        }
+    }
+
+    fn add(&mut self, failure: &Failure) {
         self.printed.push_str(&failure.printed);
-        self.diagnostics.extend(failure.diagnostics);
+        self.say(&failure.diagnostics);
         self.exit = match failure.blame {
             Blame::Kernel => Exit::Wrong,
             Blame::Usage => Exit::Usage,
         };
+    }
+
+    fn add_failure(&mut self, job: &Job, failure: &Failure) {
+        self.add(failure);
+        self.kernels.push(json!({"kernel": job.kernel, "ok": false}));
+    }
+
+    fn add_program(&mut self, compiled: &Compiled) {
+        self.printed.push_str(&compiled.printed);
+        self.say(&compiled.warnings);
+        let name = &compiled.program.name;
+        let n_insts = compiled.program.insts.len();
+        let spilled = compiled.spilled;
+        self.lines += &format!("{name}: ok, {n_insts} instructions");
+        if spilled != Spilled::default() {
+            self.lines += &format!(", spilled: {spilled}");
+        }
+        if let Some(reordered) = compiled.reordered {
+            self.lines += &format!(", {reordered}");
+        }
+        self.lines.push('\n');
+        self.kernels.push(json!({
+            "kernel": name,
+            "ok": true,
+            "instructions": n_insts,
+            "order": order_json(compiled.reordered),
+            "spill_save_bytes": spilled.save_bytes,
+            "spill_reload_bytes": spilled.reload_bytes,
+            "spill_psum_bytes": spilled.psum_bytes,
+        }));
     }
 }
 
 fn check_jobs(args: &CheckArgs, sources: &mut Sources, findings: &mut Findings) -> Result<(), Failure> {
     let session = args.source.open(sources)?;
     for job in args.source.jobs(&session)? {
-        for program_id in programs(&job.grid) {
-            let compiled = match session.compile(sources, &job, &program_id) {
-                Ok(compiled) => compiled,
-                Err(failure) => {
-                    findings.add(failure);
-                    findings.kernels.push(json!({"kernel": job.kernel, "ok": false}));
-                    continue;
+        if let Some(n_ranks) = job.ranks {
+            match session.compile_ranks(sources, &job, n_ranks) {
+                Ok(mut programs) => {
+                    // Ranks that do not ask which one they are share a program.
+                    programs.dedup_by(|a, b| Arc::ptr_eq(a, b));
+                    programs.iter().for_each(|it| findings.add_program(it));
                 }
-            };
-            findings.printed.push_str(&compiled.printed);
-            findings.diagnostics.extend(compiled.warnings);
-            let name = &compiled.program.name;
-            let n_insts = compiled.program.insts.len();
-            let spilled = compiled.spilled;
-            findings.lines += &format!("{name}: ok, {n_insts} instructions");
-            if spilled != Spilled::default() {
-                findings.lines += &format!(", spilled: {spilled}");
+                Err(failure) => findings.add_failure(&job, &failure),
             }
-            if let Some(reordered) = compiled.reordered {
-                findings.lines += &format!(", {reordered}");
+            continue;
+        }
+        for program_id in job.grid.programs() {
+            match session.compile(sources, &job, &program_id) {
+                Ok(compiled) => {
+                    findings.add_program(&compiled);
+                    // Programs that do not ask which one they are are one.
+                    if !compiled.reads_place {
+                        break;
+                    }
+                }
+                Err(failure) => findings.add_failure(&job, &failure),
             }
-            findings.lines.push('\n');
-            findings.kernels.push(json!({
-                "kernel": name,
-                "ok": true,
-                "instructions": n_insts,
-                "order": order_json(compiled.reordered),
-                "spill_save_bytes": spilled.save_bytes,
-                "spill_reload_bytes": spilled.reload_bytes,
-                "spill_psum_bytes": spilled.psum_bytes,
-            }));
         }
     }
     Ok(())
@@ -130,8 +161,7 @@ fn fix(args: &CheckArgs, findings: &Findings, sources: &Sources) -> Result<usize
     };
     let (text, n_edits) = fixed(&findings.diagnostics, sources, file);
     if n_edits > 0 {
-        let written = output::write(Path::new(path), text);
-        written.map_err(|it| usage("file-unwritable", format!("{path}: {it}")))?;
+        write_file(Path::new(path), &text)?;
     }
     Ok(n_edits)
 }

@@ -2,15 +2,16 @@
 
 use crate::Exit;
 use crate::console::Console;
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, usage, write_file};
 use nk_compiler::ast::dump_ast;
 use nk_compiler::ir::InstId;
 use nk_compiler::lex::dump_tokens;
 use nk_compiler::source::Sources;
-use nk_compiler::text::{PrintOptions, fold, print};
+use nk_compiler::target::Target;
+use nk_compiler::text::{PrintOptions, fold};
 use nk_compiler::{Compiled, cost};
-use nk_runtime::clif;
-use nk_runtime::session::{Failure, Session, programs};
+use nk_runtime::session::{Failure, Session};
+use nk_runtime::stage::{Stage, stage_text};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -19,7 +20,7 @@ pub struct CompileArgs {
     pub source: SourceArgs,
     /// The stage that is printed.
     #[arg(long, value_enum, default_value = "schedule")]
-    emit: Stage,
+    emit: Emit,
     /// The file that is written instead of stdout.
     #[arg(short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -35,7 +36,7 @@ pub struct CompileArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Stage {
+enum Emit {
     Tokens,
     Ast,
     Program,
@@ -58,27 +59,33 @@ fn write(args: &CompileArgs, console: Console, text: &str) -> Result<(), Failure
         console.product(text);
         return Ok(());
     };
-    let written = nk_runtime::output::write(path, text);
-    written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
+    write_file(path, text)
 }
 
 fn emit(args: &CompileArgs, console: Console, sources: &mut Sources) -> Result<String, Failure> {
     let session = args.source.open(sources)?;
-    match args.emit {
-        Stage::Tokens => {
+    let stage = match args.emit {
+        Emit::Tokens => {
             kernels_only(&session)?;
             return Ok(dump_tokens(sources, session.file()));
         }
-        Stage::Ast => return Ok(dump_ast(kernels_only(&session)?)),
-        Stage::Clif | Stage::Program | Stage::Placement | Stage::Schedule => {}
-    }
+        Emit::Ast => return Ok(dump_ast(kernels_only(&session)?)),
+        Emit::Program => Stage::Program,
+        Emit::Placement => Stage::Placement,
+        Emit::Schedule => Stage::Schedule,
+        Emit::Clif => Stage::Clif,
+    };
     let mut texts = Vec::new();
     for job in args.source.jobs(&session)? {
-        for program_id in programs(&job.grid) {
+        for program_id in job.grid.programs() {
             let compiled = session.compile(sources, &job, &program_id)?;
             console.printed(&compiled.printed);
             console.diagnostics(&compiled.warnings, sources);
-            texts.push(stage_text(args, &compiled, sources)?);
+            texts.push(text(args, stage, &compiled, session.settings().target, sources));
+            // Programs that do not ask which one they are are one.
+            if !compiled.reads_place {
+                break;
+            }
         }
     }
     Ok(texts.join("\n"))
@@ -94,23 +101,26 @@ fn kernels_only(session: &Session) -> Result<&nk_compiler::ast::Module, Failure>
     })
 }
 
-fn stage_text(args: &CompileArgs, compiled: &Compiled, sources: &Sources) -> Result<String, Failure> {
-    let target = args.source.target()?;
+fn text(
+    args: &CompileArgs,
+    stage: Stage,
+    compiled: &Compiled,
+    target: &'static Target,
+    sources: &Sources,
+) -> String {
     let program = &compiled.program;
-    if args.emit == Stage::Clif {
-        return Ok(clif(program, &compiled.placement, &compiled.first_writes, target));
-    }
     let cycles = |id: InstId| cost::busy(program, &program[id], target).cycles;
     let options = PrintOptions {
         spans: args.spans.then_some(sources),
         cycles: if args.cycles { Some(&cycles) } else { None },
     };
-    let placement = (args.emit != Stage::Program).then_some(&compiled.placement);
-    let schedule = (args.emit == Stage::Schedule).then_some(&compiled.schedule);
-    let text = print(program, placement, schedule, options);
+    let text = stage_text(compiled, stage, target, options);
+    if stage == Stage::Clif {
+        return text;
+    }
     let text = if args.fold { fold(&text) } else { text };
-    Ok(match compiled.reordered {
+    match compiled.reordered {
         Some(reordered) => format!("; {reordered}\n{text}"),
         None => text,
-    })
+    }
 }

@@ -5,8 +5,8 @@ use crate::console::{Console, Format};
 use crate::options::{SourceArgs, usage};
 use nk_compiler::source::Sources;
 use nk_runtime::difference::{Side, difference};
-use nk_runtime::session::{Failure, programs};
-use nk_runtime::testing::Stage;
+use nk_runtime::session::Failure;
+use nk_runtime::stage::Stage;
 use serde_json::json;
 
 #[derive(clap::Args)]
@@ -75,9 +75,7 @@ fn sides(source: &SourceArgs, emit: Emit, sources: &mut Sources) -> Result<Vec<S
     let session = source.open(sources)?;
     let mut sides = Vec::new();
     for job in source.jobs(&session)? {
-        // The programs of a grid are one kernel; the first stands for all.
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = session.compile(sources, &job, &program_id)?;
+        let compiled = session.compile(sources, &job, &job.first_program())?;
         sides.push(Side::new(&compiled, stage, sources, session.file()));
     }
     Ok(sides)

@@ -26,7 +26,7 @@ use clap::{Parser, Subcommand};
 use console::{Color, Console, Shape};
 use nk_compiler::source::Sources;
 use nk_compiler::target::TARGETS;
-use options::SourceArgs;
+use options::SettingArgs;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::sync::mpsc::channel;
@@ -97,7 +97,7 @@ pub enum Exit {
 const BUG: u8 = 101;
 
 /// Deeply nested sources are walked recursively; this is room for every depth that the compiler accepts.
-pub const STACK_BYTES: usize = 256 << 20;
+const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
@@ -108,21 +108,26 @@ fn main() -> ExitCode {
     }));
     let cli = Cli::parse();
     let console = Console::new(cli.format, cli.color);
-    let source = cli.verb.source();
-    if cli.format == Shape::Sarif && source.is_none() {
-        let message = "a SARIF document holds what is said of a kernel; this verb reads none";
+    let settings = cli.verb.settings();
+    let says_nothing = settings.is_none() || matches!(cli.verb, Verb::Test(_) | Verb::Repl(_));
+    if cli.format == Shape::Sarif && says_nothing {
+        let message = "a SARIF document holds the messages about a kernel; this verb has no such messages";
+        return ExitCode::from(console.no_such_format(message) as u8);
+    }
+    if cli.format != Shape::Text && matches!(cli.verb, Verb::Repl(_)) {
+        let message = "a session is text, whatever is asked in it; the other verbs print json";
         return ExitCode::from(console.no_such_format(message) as u8);
     }
     if cli.format == Shape::Csv && !matches!(cli.verb, Verb::Tune(_)) {
         let message = "a table is what `nk tune` prints; the other verbs print text or json";
         return ExitCode::from(console.no_such_format(message) as u8);
     }
-    if let Some(Err(failure)) = source.map(SourceArgs::set_limits) {
+    if let Some(Err(failure)) = settings.map(SettingArgs::set_limits) {
         let exit = console.failure(&failure, &Sources::new());
         console.finish();
         return ExitCode::from(exit as u8);
     }
-    let seconds = source.and_then(|it| it.timeout);
+    let seconds = settings.and_then(|it| it.timeout);
     let (sender, receiver) = channel();
     let work = move || {
         let exit = match cli.verb {
@@ -172,19 +177,40 @@ fn main() -> ExitCode {
     ExitCode::from(exit)
 }
 
+/// Works on several threads at once, each with the stack of this command; by default one for each processor, and never more
+/// than there are tasks.
+pub fn on_threads(n_threads: Option<u16>, n_tasks: usize, work: impl Fn() + Sync) {
+    let n_threads = n_threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads.min(n_tasks) {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            if thread.spawn_scoped(scope, &work).is_err() {
+                // Without a thread the work is done here.
+                work();
+            }
+        }
+    });
+}
+
 impl Verb {
-    /// The options of the file that it reads, if it reads one.
-    fn source(&self) -> Option<&SourceArgs> {
+    /// How it compiles, if it compiles kernels.
+    fn settings(&self) -> Option<&SettingArgs> {
         match self {
-            Verb::Check(args) => Some(&args.source),
-            Verb::Compile(args) => Some(&args.source),
-            Verb::Run(args) => Some(&args.source),
-            Verb::Memory(args) => Some(&args.source),
-            Verb::Profile(args) => Some(&args.source),
-            Verb::Tune(args) => Some(&args.source),
-            Verb::Diff(args) => Some(&args.source),
-            Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) => None,
-            Verb::Test(_) | Verb::Bench(_) | Verb::Repl(_) => None,
+            Verb::Check(args) => Some(&args.source.settings),
+            Verb::Compile(args) => Some(&args.source.settings),
+            Verb::Run(args) => Some(&args.source.settings),
+            Verb::Memory(args) => Some(&args.source.settings),
+            Verb::Profile(args) => Some(&args.source.settings),
+            Verb::Tune(args) => Some(&args.source.settings),
+            Verb::Diff(args) => Some(&args.source.settings),
+            Verb::Test(args) => Some(&args.settings),
+            Verb::Repl(args) => Some(&args.settings),
+            Verb::Isa(_) | Verb::Targets(_) | Verb::Explain(_) | Verb::Completions(_) | Verb::Bench(_) => {
+                None
+            }
         }
     }
 }

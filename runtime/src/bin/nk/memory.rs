@@ -2,11 +2,11 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, write_file};
 use nk_compiler::source::Sources;
 use nk_runtime::draw;
 use nk_runtime::occupancy::{self, Occupancy};
-use nk_runtime::session::{Failure, programs};
+use nk_runtime::session::Failure;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -29,20 +29,17 @@ pub fn memory(args: &MemoryArgs, console: Console) -> Exit {
 
 fn show(args: &MemoryArgs, console: Console, sources: &mut Sources) -> Result<(), Failure> {
     let session = args.source.open(sources)?;
-    let target = args.source.target()?;
+    let target = session.settings().target;
     let mut all = Vec::new();
     for job in args.source.jobs(&session)? {
-        // The programs of a grid are one kernel; the first stands for all.
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = session.compile(sources, &job, &program_id)?;
+        let compiled = session.compile(sources, &job, &job.first_program())?;
         console.printed(&compiled.printed);
         console.diagnostics(&compiled.warnings, sources);
         let occupancy = Occupancy::new(&compiled.program, &compiled.placement, target, sources);
         all.push((occupancy, compiled.spilled));
     }
     if let (Some(path), Some((first, _))) = (&args.svg, all.first()) {
-        let written = nk_runtime::output::write(path, draw::memory_svg(first));
-        written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))?;
+        write_file(path, &draw::memory_svg(first))?;
     }
     match console.format {
         Format::Text => {

@@ -2,14 +2,16 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, usage};
+use crate::options::{SourceArgs, write_file};
+use nk_compiler::Compiled;
 use nk_compiler::source::Sources;
 use nk_runtime::draw;
 use nk_runtime::profile::cores::{self, Cores, Lane};
 use nk_runtime::profile::{self, Profile};
-use nk_runtime::session::{Failure, programs};
+use nk_runtime::session::Failure;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 pub struct ProfileArgs {
@@ -22,7 +24,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Compare with another kernel, or another file, compiled with the same options: where they part, and each engine's share.
-    #[arg(long, value_name = "FILE[::KERNEL]")]
+    #[arg(long, value_name = "FILE[::KERNEL]", conflicts_with_all = ["trace", "svg"])]
     diff: Option<String>,
 }
 
@@ -39,7 +41,7 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
         return compare(args, other, console, sources);
     }
     let session = args.source.open(sources)?;
-    let target = args.source.target()?;
+    let target = session.settings().target;
     let (mut texts, mut values): (Vec<String>, Vec<Value>) = Default::default();
     for (number, job) in args.source.jobs(&session)?.iter().enumerate() {
         if let Some((lanes, kind)) = session.lanes(sources, job)? {
@@ -51,10 +53,10 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
             let profile = Profile::first_advised(&lanes, &fleet, target, sources);
             if number == 0 {
                 if let Some(path) = &args.trace {
-                    write(path, &cores::perfetto(&lanes, kind, target, sources))?;
+                    write_file(path, &cores::perfetto(&lanes, kind, target, sources))?;
                 }
                 if let Some(path) = &args.svg {
-                    write(path, &draw::timeline_svg(&profile, &compiled.program))?;
+                    write_file(path, &draw::timeline_svg(&profile, &compiled.program))?;
                 }
             }
             match console.format {
@@ -72,18 +74,16 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
             }
             continue;
         }
-        // The programs of a grid are one kernel; the first stands for all.
-        let program_id = programs(&job.grid).swap_remove(0);
-        let compiled = session.compile(sources, job, &program_id)?;
+        let compiled = session.compile(sources, job, &job.first_program())?;
         console.printed(&compiled.printed);
         console.diagnostics(&compiled.warnings, sources);
         let profile = Profile::advised(&compiled, target, sources);
         if number == 0 {
             if let Some(path) = &args.trace {
-                write(path, &profile::perfetto(&profile, &compiled.program, sources))?;
+                write_file(path, &profile::perfetto(&profile, &compiled.program, sources))?;
             }
             if let Some(path) = &args.svg {
-                write(path, &draw::timeline_svg(&profile, &compiled.program))?;
+                write_file(path, &draw::timeline_svg(&profile, &compiled.program))?;
             }
         }
         match console.format {
@@ -101,28 +101,9 @@ fn show(args: &ProfileArgs, console: Console, sources: &mut Sources) -> Result<(
 
 /// Compares the first kernels of two files.
 fn compare(args: &ProfileArgs, other: &str, console: Console, sources: &mut Sources) -> Result<(), Failure> {
-    let second = SourceArgs {
-        file: other.to_string(),
-        ..args.source.clone()
-    };
-    let target = args.source.target()?;
-    let mut sides = Vec::new();
-    for source in [&args.source, &second] {
-        let session = source.open(sources)?;
-        let jobs = source.jobs(&session)?;
-        let job = jobs.first().ok_or_else(|| {
-            usage(
-                "unknown-kernel",
-                format!("{} holds no kernel to profile", source.file),
-            )
-        })?;
-        let compiled = session.compile(sources, job, &programs(&job.grid).swap_remove(0))?;
-        sides.push((Profile::new(&compiled, target, sources), compiled.program));
-    }
-    let [(a, first), (b, second)] = &sides[..] else {
-        unreachable!("two files were compiled");
-    };
-    let difference = profile::difference((a, first, sources), (b, second, sources));
+    let (a, first) = first_profile(&args.source, console, sources)?;
+    let (b, second) = first_profile(&args.source.of_file(other), console, sources)?;
+    let difference = profile::difference((&a, &first.program, sources), (&b, &second.program, sources));
     match console.format {
         Format::Text => console.product(&difference.text()),
         Format::Json => console.product(&format!("{}\n", difference.to_json())),
@@ -130,7 +111,16 @@ fn compare(args: &ProfileArgs, other: &str, console: Console, sources: &mut Sour
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = nk_runtime::output::write(path, text);
-    written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))
+fn first_profile(
+    source: &SourceArgs,
+    console: Console,
+    sources: &mut Sources,
+) -> Result<(Profile, Arc<Compiled>), Failure> {
+    let session = source.open(sources)?;
+    let job = source.jobs(&session)?.swap_remove(0);
+    let (compiled, trace) = session.first_timed(sources, &job)?;
+    console.printed(&compiled.printed);
+    console.diagnostics(&compiled.warnings, sources);
+    let profile = Profile::of_trace(&compiled, trace, session.settings().target, sources);
+    Ok((profile, compiled))
 }

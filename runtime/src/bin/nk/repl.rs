@@ -2,12 +2,11 @@
 
 use crate::Exit;
 use crate::console::Console;
-use crate::options::usage;
+use crate::options::{SettingArgs, usage};
 use nk_compiler::interrupt::{self, Interrupt};
 use nk_compiler::source::Sources;
-use nk_compiler::target::{TARGETS, Target};
 use nk_runtime::repl::{Input, PROMPT, Repl, complete, is_complete};
-use nk_runtime::session::{Failure, Settings};
+use nk_runtime::session::Failure;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -25,15 +24,8 @@ pub struct ReplArgs {
     /// A file whose names are visible, and whose first kernel is chosen.
     #[arg(value_name = "FILE[::KERNEL]")]
     file: Option<String>,
-    /// The chip.
-    #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
-    target: String,
-    /// Where absolute imports begin; by default above the topmost __init__.py.
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
-    /// Let tiles of kernels that do not fit into SBUF move to HBM and back.
-    #[arg(long)]
-    spill: bool,
+    #[command(flatten)]
+    pub settings: SettingArgs,
 }
 
 pub fn repl(args: &ReplArgs, console: Console) -> Exit {
@@ -45,18 +37,7 @@ pub fn repl(args: &ReplArgs, console: Console) -> Exit {
 }
 
 fn start(args: &ReplArgs, console: Console) -> Result<Repl, Failure> {
-    let Some(target) = Target::from_name(&args.target) else {
-        return Err(usage("unknown-target", format!("`{}` is no target", args.target)));
-    };
-    let mut repl = Repl::new(Settings {
-        target,
-        params: Vec::new(),
-        spill: args.spill,
-        reorder: false,
-        place_seed: None,
-        root: args.root.clone(),
-        dialect: None,
-    });
+    let mut repl = Repl::new(args.settings.settings(Vec::new())?);
     if let Some(path) = &args.file {
         let reply = repl.enter(&format!(":load {path}"));
         console.product(&reply.text);
@@ -69,7 +50,15 @@ fn follow(mut repl: Repl, console: Console) -> Exit {
     let mut input = Input::default();
     let mut lines = std::io::stdin().lock().lines();
     loop {
-        let line = lines.next().and_then(Result::ok);
+        let line = match lines.next().transpose() {
+            Ok(line) => line,
+            Err(error) => {
+                return console.failure(
+                    &usage("file-unreadable", format!("stdin: {error}")),
+                    &Sources::new(),
+                );
+            }
+        };
         for text in input.take(line.as_deref()) {
             console.product(&nk_runtime::repl::echo(&text));
             let reply = repl.enter(&text);

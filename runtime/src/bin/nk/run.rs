@@ -2,10 +2,10 @@
 
 use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::{SourceArgs, pair, seconds};
+use crate::options::{SourceArgs, amount, pair};
 use nk_compiler::source::Sources;
 use nk_runtime::report::{run_json, run_text};
-use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder};
+use nk_runtime::session::{Expectation, Failure, RunOptions, RunOrder, labels};
 use nk_runtime::tensor::Tolerance;
 use nk_runtime::{Emulator, Lookout, Rounding, Trap};
 use serde_json::{Value, json};
@@ -15,17 +15,17 @@ use std::path::PathBuf;
 pub struct RunArgs {
     #[command(flatten)]
     pub source: SourceArgs,
-    /// Write each result and each written argument to a file here.
+    /// Write each result and each written argument to a file here; of several runs, each to a folder of its own.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Compare a result with a file.
     #[arg(long = "expect", value_name = "NAME=PATH", value_parser = pair)]
     expects: Vec<(String, String)>,
     /// Relative tolerance of --expect; by default that of the result's dtype.
-    #[arg(long, value_name = "X", value_parser = seconds)]
+    #[arg(long, value_name = "X", value_parser = amount)]
     rtol: Option<f64>,
     /// Absolute tolerance of --expect; by default rtol times the largest expected value.
-    #[arg(long, value_name = "X", value_parser = seconds)]
+    #[arg(long, value_name = "X", value_parser = amount)]
     atol: Option<f64>,
     /// The order of instructions: program, engines (the modelled one) or random:SEED.
     #[arg(long, default_value = "program", value_parser = order)]
@@ -75,8 +75,8 @@ pub fn run(args: &RunArgs, console: Console) -> Exit {
 }
 
 fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<Exit, Failure> {
-    let target = args.source.target()?;
     let session = args.source.open(sources)?;
+    let target = session.settings().target;
     let expectations = args.expects.iter().cloned();
     let options = RunOptions {
         order: args.order,
@@ -92,7 +92,7 @@ fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<E
             traps: args.traps.clone(),
             sanitize: args.sanitize,
         },
-        out: args.out.clone(),
+        out: None,
         expectations: expectations
             .map(|(result, path)| Expectation { result, path })
             .collect(),
@@ -103,8 +103,21 @@ fn run_jobs(args: &RunArgs, console: Console, sources: &mut Sources) -> Result<E
     };
     let mut exit = Exit::Clean;
     let mut objects: Vec<Value> = Vec::new();
-    for job in args.source.jobs(&session)? {
-        let outcome = match session.run(sources, &job, &options) {
+    let jobs = args.source.jobs(&session)?;
+    for (job, label) in jobs.iter().zip(labels(&jobs)) {
+        // Several runs would write over each other's results.
+        let folder = |it: &PathBuf| {
+            if jobs.len() > 1 {
+                it.join(&label)
+            } else {
+                it.clone()
+            }
+        };
+        let options = RunOptions {
+            out: args.out.as_ref().map(folder),
+            ..options.clone()
+        };
+        let outcome = match session.run(sources, job, &options) {
             Ok(outcome) => outcome,
             Err(failure) => {
                 exit = console.failure(&failure, sources);

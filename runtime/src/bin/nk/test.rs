@@ -1,12 +1,11 @@
 //! `nk test`: kernel files as tests, printed like cargo's.
 
-use crate::Exit;
 use crate::console::{Console, Format};
-use crate::options::usage;
+use crate::options::{SettingArgs, usage};
 use crate::review::review;
+use crate::{Exit, on_threads};
 use nk_compiler::source::Sources;
-use nk_compiler::target::{TARGETS, Target};
-use nk_runtime::session::{Failure, Settings};
+use nk_runtime::session::Failure;
 use nk_runtime::testing::{self, Case, Snapshots, Verdict};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -36,15 +35,8 @@ pub struct TestArgs {
     /// Tests at the same time; by default one for each processor.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The chip.
-    #[arg(long, value_name = "NAME", default_value = TARGETS[0].name)]
-    target: String,
-    /// Where absolute imports begin.
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
-    /// Let tiles that do not fit into SBUF move to HBM and back.
-    #[arg(long)]
-    spill: bool,
+    #[command(flatten)]
+    pub settings: SettingArgs,
 }
 
 pub fn test(args: &TestArgs, console: Console) -> Exit {
@@ -55,19 +47,8 @@ pub fn test(args: &TestArgs, console: Console) -> Exit {
 }
 
 fn run(args: &TestArgs, console: Console) -> Result<Exit, Failure> {
-    let Some(target) = Target::from_name(&args.target) else {
-        return Err(usage("unknown-target", format!("`{}` is no target", args.target)));
-    };
-    let settings = Settings {
-        target,
-        params: Vec::new(),
-        spill: args.spill,
-        reorder: false,
-        place_seed: None,
-        root: args.root.clone(),
-        dialect: None,
-    };
-    let paths = testing::find(&args.paths).map_err(|it| usage("file-unreadable", it.to_string()))?;
+    let settings = args.settings.settings(Vec::new())?;
+    let paths = testing::find(&args.paths).map_err(|it| usage("file-unreadable", it))?;
     let wanted = |name: &str| args.filter.as_ref().is_none_or(|it| name.contains(it.as_str()));
     if args.list {
         let names = paths.iter().flat_map(|it| testing::list(it, &settings));
@@ -103,15 +84,12 @@ fn run_all(
     run_file: impl Fn(&Path) -> Vec<Case> + Sync,
     console: Console,
 ) -> Vec<Case> {
-    let n_threads = jobs.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Vec<Case>)>> = Mutex::new(Vec::new());
     let work = || {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let number = paths.iter().position(|it| it == path).unwrap_or(0);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(number) else { break };
             let cases = run_file(path);
             let lines: String = cases.iter().map(line).collect();
             let mut done = done.lock().unwrap_or_else(|it| it.into_inner());
@@ -121,15 +99,7 @@ fn run_all(
             done.push((number, cases));
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..n_threads.min(paths.len()) {
-            let thread = std::thread::Builder::new().stack_size(crate::STACK_BYTES);
-            if thread.spawn_scoped(scope, work).is_err() {
-                // Without a thread the work is done here.
-                work();
-            }
-        }
-    });
+    on_threads(jobs, paths.len(), work);
     let mut done = done.into_inner().unwrap_or_else(|it| it.into_inner());
     done.sort_by_key(|it| it.0);
     done.into_iter().flat_map(|it| it.1).collect()

@@ -1,11 +1,11 @@
 //! `nk tune`: the parameters with which a kernel is modelled to be fastest.
 
-use crate::Exit;
 use crate::console::{Console, Format, Shape};
-use crate::options::{SourceArgs, usage};
+use crate::options::{SettingArgs, SourceArgs, usage, write_file};
+use crate::{Exit, on_threads};
 use nk_compiler::source::Sources;
-use nk_runtime::output;
 use nk_runtime::session::{Failure, Job, Session};
+use nk_runtime::time::MODEL_VERSION;
 use nk_runtime::tune::{self, Axis, Candidate, Record, Strategy};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -66,9 +66,7 @@ fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit,
         return Err(usage("no-plot", message));
     }
     let (session, job) = open(args, sources)?;
-    let n_points = axes
-        .iter()
-        .fold(1usize, |n, it| n.saturating_mul(it.values.len()));
+    let n_points = tune::n_points(&axes);
     let samples = args.samples as usize;
     let (strategy, n_wanted) = match args.search {
         Search::Grid if n_points > MAX_GRID => {
@@ -94,15 +92,17 @@ fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit,
     // A name that nothing has is a mistake of the command line, not a reason to skip every combination.
     let first: Vec<usize> = vec![0; axes.len()];
     let probe = tune::measure(&session, sources, &job, &tune::params(&axes, &first));
-    if let tune::Verdict::Skipped { code, message } = &probe
-        && code == "unknown-param"
+    if let tune::Verdict::Skipped { code, message } = probe
+        && let Some(code) = ["unknown-param", "unknown-kernel"]
+            .into_iter()
+            .find(|it| *it == code)
     {
-        return Err(usage("unknown-param", message.clone()));
+        return Err(usage(code, message));
     }
     let (record, known) = match &args.results {
         None => (None, Vec::new()),
         Some(path) => {
-            let identity = identity(args, &session, sources);
+            let identity = identity(args, &session, &job, sources);
             let (record, known) =
                 tune::open(path, &identity, &axes).map_err(|it| usage("bad-results", it))?;
             (Some(record), known)
@@ -120,8 +120,7 @@ fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit,
         let kernel = job.kernel.clone().unwrap_or_else(|| "kernel".to_string());
         // More parameters than can be drawn were refused above.
         let svg = tune::svg(&kernel, &axes, &candidates).unwrap_or_default();
-        let written = output::write(path, svg);
-        written.map_err(|it| usage("file-unwritable", format!("{}: {it}", path.display())))?;
+        write_file(path, &svg)?;
     }
     let ranked = tune::ranked(&candidates);
     let best = ranked.iter().take(args.verify.unwrap_or(0));
@@ -135,7 +134,7 @@ fn run(args: &TuneArgs, console: Console, sources: &mut Sources) -> Result<Exit,
             let kernel = job.kernel.as_deref().unwrap_or("kernel");
             console.product(&format!(
                 "{kernel} on {}\n{}",
-                args.source.target,
+                args.source.settings.target,
                 tune::text(&axes, &candidates)
             ));
             for (rank, wrong) in verified.iter().enumerate() {
@@ -154,6 +153,17 @@ fn axes(args: &TuneArgs) -> Result<Vec<Axis>, Failure> {
         .map(|it| tune::axis(&it))
         .collect::<Result<Vec<Axis>, String>>();
     let axes = axes.map_err(|it| usage("bad-range", it))?;
+    if let Some((_, it)) = axes
+        .iter()
+        .enumerate()
+        .find(|(idx, it)| axes[..*idx].iter().any(|other| other.name == it.name))
+    {
+        let message = format!(
+            "`{0}` is searched twice; write all of its values behind one --param {0}=",
+            it.name
+        );
+        return Err(usage("bad-range", message));
+    }
     if axes.is_empty() {
         return Err(usage(
             "no-parameters",
@@ -170,30 +180,37 @@ fn open(args: &TuneArgs, sources: &mut Sources) -> Result<(Session, Job), Failur
     Ok((session, job))
 }
 
-/// What a results file belongs to.
-fn identity(args: &TuneArgs, session: &Session, sources: &Sources) -> Value {
+/// What a results file belongs to: everything that a time depends on, but for the parameters that are searched.
+fn identity(args: &TuneArgs, session: &Session, job: &Job, sources: &Sources) -> Value {
     // FNV-1a: enough to see that the source is another one.
     let text = sources.text_of(session.file()).bytes();
     let hash = text.fold(0xcbf2_9ce4_8422_2325u64, |hash, it| {
         (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
     });
-    let SourceArgs {
-        file,
-        args: arguments,
-        grid,
+    let SettingArgs {
         target,
-        spill,
+        root,
         sbuf_reserve,
+        spill,
+        schedule,
+        place_seed,
+        dialect,
         ..
-    } = &args.source;
+    } = &args.source.settings;
     json!({
-        "file": file,
+        "model": MODEL_VERSION,
+        "file": args.source.path(),
+        "kernel": job.kernel,
         "source": format!("{hash:016x}"),
-        "args": arguments,
-        "grid": format!("{grid:?}"),
+        "args": format!("{:?}", job.args),
+        "grid": format!("{:?}", job.grid),
         "target": target,
-        "spill": spill,
+        "root": root,
         "sbuf_reserve": sbuf_reserve,
+        "spill": spill,
+        "schedule": format!("{schedule:?}"),
+        "place_seed": place_seed,
+        "dialect": dialect,
     })
 }
 
@@ -209,22 +226,9 @@ const CANDIDATES_PER_SOURCES: usize = 64;
 
 impl Workers<'_> {
     fn measure(&self, points: Vec<Vec<usize>>) -> Vec<Candidate> {
-        let n_threads = self.args.jobs.map_or_else(
-            || std::thread::available_parallelism().map_or(1, usize::from),
-            usize::from,
-        );
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<Candidate>> = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            for _ in 0..n_threads.min(points.len()) {
-                let work = || self.work(&points, &next, &done);
-                let thread = std::thread::Builder::new().stack_size(crate::STACK_BYTES);
-                if thread.spawn_scoped(scope, work).is_err() {
-                    // Without a thread the work is done here.
-                    self.work(&points, &next, &done);
-                }
-            }
-        });
+        on_threads(self.args.jobs, points.len(), || self.work(&points, &next, &done));
         done.into_inner().unwrap_or_else(|it| it.into_inner())
     }
 
