@@ -167,11 +167,7 @@ impl Session {
         let suspects = results.iter().zip(&places).filter(|_| job.ranks.is_none());
         let suspects = suspects.filter(|(it, _)| !unset.iter().any(|unset| unset.0 == it.0));
         let suspects: Vec<Suspect> = suspects
-            .map(|((name, tensor), span)| Suspect {
-                name,
-                tensor,
-                span: *span,
-            })
+            .map(|((name, tensor), place)| Suspect { name, tensor, place })
             .collect();
         warnings.extend(unset.iter().map(|it| it.1.clone()));
         warnings.extend(vacuous(&tensors, &suspects, &checks));
@@ -207,17 +203,29 @@ pub struct Ran {
     pub modelled: Modelled,
     pub warnings: Vec<Diagnostic>,
     pub printed: String,
-    /// Where the results are made.
-    pub places: Vec<Option<Span>>,
+    pub places: Vec<Place>,
     /// Results that `--sanitize` has seen left out, by name.
     pub unset: Vec<(String, Diagnostic)>,
     pub sanitized: Sanitized,
 }
 
+/// Where a result is made.
+pub struct Place {
+    pub span: Option<Span>,
+    /// Some of its writes go where only the run knows: what is left out may be its own.
+    pub has_dynamic_writes: bool,
+}
+
 /// The places at which a program's results are made.
-pub fn places(program: &Program) -> Vec<Option<Span>> {
+pub fn places(program: &Program) -> Vec<Place> {
+    let views = || program.views().iter().filter(|it| it.dynamic.is_some());
     let results = program.results.iter();
-    results.map(|it| program.span(program[it.buffer].loc)).collect()
+    results
+        .map(|it| Place {
+            span: program.span(program[it.buffer].loc),
+            has_dynamic_writes: views().any(|view| view.buffer == it.buffer),
+        })
+        .collect()
 }
 
 /// Results and written arguments by name.

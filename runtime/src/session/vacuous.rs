@@ -4,15 +4,15 @@
 //! never suspected; nor is a constant result of constant inputs, or a NaN that an input already had.
 
 use super::NamedCheck;
+use super::run::Place;
 use crate::tensor::Tensor;
 use nk_compiler::diagnostic::Diagnostic;
-use nk_compiler::source::Span;
 
 /// A result with the place where its tensor is made.
 pub struct Suspect<'a> {
     pub name: &'a str,
     pub tensor: &'a Tensor,
-    pub span: Option<Span>,
+    pub place: &'a Place,
 }
 
 /// The warnings about some results.
@@ -40,7 +40,13 @@ pub fn vacuous(inputs: &[Tensor], suspects: &[Suspect], checks: &[NamedCheck]) -
                     "{n_nan} of {n} elements of the result `{}` are NaN, and no input has one",
                     it.name
                 ),
-                "nk run --trap nan stops at the instruction that makes the first one",
+                match it.place.has_dynamic_writes {
+                    true => {
+                        "some of its writes go where only a run knows: nk run --sanitize tells what was never written, \
+                         --trap nan stops at the instruction that makes the first NaN"
+                    }
+                    false => "nk run --trap nan stops at the instruction that makes the first one",
+                },
             )
         } else if n_nan == 0 && vary && !varies(&values) {
             (
@@ -56,7 +62,7 @@ pub fn vacuous(inputs: &[Tensor], suspects: &[Suspect], checks: &[NamedCheck]) -
             return None;
         };
         let diagnostic = Diagnostic::warning(code, message).help(help);
-        Some(match it.span {
+        Some(match it.place.span {
             Some(span) => diagnostic.at(span, format!("`{}` is made here", it.name)),
             None => diagnostic,
         })
