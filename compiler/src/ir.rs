@@ -17,7 +17,7 @@ pub use order::{Asked, Mark, MarkId};
 
 use crate::diagnostic::quote;
 use crate::dtype::Dtype;
-use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op};
+use crate::isa::{Access, Accumulate, Arg, Engine, MAX_ARGS, Memory, N_ENGINES, Op, ReduceCmd};
 use crate::source::Span;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -418,6 +418,18 @@ impl Inst {
             }
             None
         })
+    }
+
+    /// What it does with its engine's accumulator, if it has to do with it.
+    pub fn accumulator(&self) -> Option<ReduceCmd> {
+        match self.op {
+            // It has no command among its operands: it always starts the accumulator anew.
+            Op::ActivationReduce => Some(ReduceCmd::ResetReduce),
+            _ => self.args.iter().find_map(|it| match it {
+                Arg::ReduceCmd(command) => Some(*command),
+                _ => None,
+            }),
+        }
     }
 
     /// What is really done to a tile that an operand of the row may do this to: a matmul that overwrites keeps nothing of

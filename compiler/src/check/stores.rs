@@ -7,6 +7,7 @@
 
 use super::error::{Error, Tensor};
 use super::window;
+use super::written::Window;
 use crate::ir::{BufferId, Inst, InstId, Program, Role, ViewId};
 use crate::isa::{Access, Arg, OobMode, Op, ReduceCmd};
 use crate::source::Span;
@@ -17,6 +18,30 @@ use rustc_hash::FxHashMap;
 struct Pending {
     by: InstId,
     view: ViewId,
+    bounds: Bounds,
+}
+
+/// A rectangle around a view's bytes in its tile: most stores of a tile are told apart by theirs.
+#[derive(Clone, Copy)]
+struct Bounds {
+    partitions: (u32, u32),
+    bytes: (u64, u64),
+}
+
+impl Bounds {
+    /// Empty for a view without elements.
+    fn of(window: Option<&Window>) -> Bounds {
+        Bounds {
+            partitions: window.map_or((0, 0), |it| (it.first_partition, it.end_partition)),
+            bytes: window.map_or((0, 0), |it| (it.bytes.start, it.bytes.end())),
+        }
+    }
+
+    fn meet(&self, other: &Bounds) -> bool {
+        let meets = |a: (u64, u64), b: (u64, u64)| a.0 < b.1 && b.0 < a.1;
+        let wide = |it: (u32, u32)| (u64::from(it.0), u64::from(it.1));
+        meets(wide(self.partitions), wide(other.partitions)) && meets(self.bytes, other.bytes)
+    }
 }
 
 /// More stores of one tensor than this are not followed; they count as read.
@@ -86,7 +111,8 @@ impl Stores {
             if access == Access::Write && !in_loop && program[view].dynamic.is_none() && !skips(inst) {
                 self.overwrite(program, id, view);
             }
-            self.pending[buffer].push(Pending { by: id, view });
+            let bounds = Bounds::of(window(program, &program[view]).as_ref());
+            self.pending[buffer].push(Pending { by: id, view, bounds });
             if self.pending[buffer].len() > MAX_PENDING {
                 self.is_kept[buffer] = true;
                 for it in std::mem::take(&mut self.pending[buffer]) {
@@ -114,9 +140,13 @@ impl Stores {
         }
         let live = &mut self.live;
         let read = window(program, &program[view]);
+        let bounds = Bounds::of(read.as_ref());
         pending.retain(|it| {
-            let pair = read.zip(window(program, &program[it.view]));
-            let is_met = it.view == view || pair.is_some_and(|(a, b)| a.meets(&b));
+            let meets = || {
+                let pair = read.as_ref().zip(window(program, &program[it.view]));
+                pair.is_some_and(|(a, b)| a.meets(&b))
+            };
+            let is_met = it.view == view || bounds.meet(&it.bounds) && meets();
             if is_met {
                 live[it.by.index() / 64] |= 1 << (it.by.index() % 64);
             }
@@ -134,9 +164,13 @@ impl Stores {
         }
         let overwritten = &mut self.overwritten;
         let written = window(program, &program[view]);
+        let bounds = Bounds::of(written.as_ref());
         pending.retain(|it| {
-            let pair = written.zip(window(program, &program[it.view]));
-            let is_gone = it.view == view || pair.is_some_and(|(a, b)| a.covers(&b));
+            let covers = || {
+                let pair = written.as_ref().zip(window(program, &program[it.view]));
+                pair.is_some_and(|(a, b)| a.covers(&b))
+            };
+            let is_gone = it.view == view || bounds.meet(&it.bounds) && covers();
             if is_gone {
                 overwritten.insert(it.by, by);
             }
@@ -195,8 +229,8 @@ fn skips(inst: &Inst) -> bool {
 
 /// Whether an instruction changes something besides its results: an engine's accumulator or its random numbers.
 fn has_other_effect(inst: &Inst) -> bool {
-    let accumulates = |it: &Arg| matches!(it, Arg::ReduceCmd(cmd) if *cmd != ReduceCmd::Idle);
-    matches!(inst.op, Op::Rng | Op::SetRngSeed | Op::Dropout) || inst.args.iter().any(accumulates)
+    let accumulates = inst.accumulator().is_some_and(|it| it != ReduceCmd::Idle);
+    matches!(inst.op, Op::Rng | Op::SetRngSeed | Op::Dropout) || accumulates
 }
 
 /// A warning for each allocation in the source that no instruction touches.

@@ -82,7 +82,7 @@ impl<'a> Taint<'a> {
             .map(|(access, id)| (access, id, self.cells(&self.program[id])))
             .filter(|it| !it.2.is_empty())
             .collect();
-        let command = accumulator_command(inst);
+        let command = inst.accumulator();
         let goes_on = matches!(command, Some(ReduceCmd::Idle | ReduceCmd::Reduce));
         let holds_some = goes_on && self.accumulators.contains(&inst.engine);
         let mut reaches_hbm = false;
@@ -359,17 +359,6 @@ fn for_each_range(view: &View, row: u32, bytes: Range<u64>, mut visit: impl FnMu
     }
     if let Some(range) = open {
         visit(range);
-    }
-}
-
-/// What an instruction does with its engine's accumulator, if it has to do with it.
-fn accumulator_command(inst: &Inst) -> Option<ReduceCmd> {
-    match inst.op {
-        Op::ActivationReduce => Some(ReduceCmd::ResetReduce),
-        _ => inst.args.iter().find_map(|it| match it {
-            Arg::ReduceCmd(command) => Some(*command),
-            _ => None,
-        }),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Takes a program, gives its pieces: ranges of instructions within which an order may change.
 
 use crate::ir::{Inst, Program};
-use crate::isa::{Arg, Engine, Op, Unit};
+use crate::isa::{Engine, Op, Unit};
 use std::ops::Range;
 
 /// What an instruction changes or reads besides the bytes of its operands.
@@ -19,9 +19,7 @@ pub enum State {
 pub fn state(inst: &Inst) -> State {
     match inst.op {
         Op::Dropout | Op::Rng | Op::SetRngSeed => State::Random(inst.engine),
-        // It has no command among its operands: it always starts the accumulator anew.
-        Op::ActivationReduce => State::Accumulator(inst.engine),
-        _ if inst.args.iter().any(|it| matches!(it, Arg::ReduceCmd(_))) => State::Accumulator(inst.engine),
+        _ if inst.accumulator().is_some() => State::Accumulator(inst.engine),
         _ => State::Nothing,
     }
 }
