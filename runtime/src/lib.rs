@@ -40,6 +40,7 @@
 //! ```
 
 mod append;
+pub mod heap;
 pub mod output;
 pub mod tensor;
 mod memory;

@@ -26,7 +26,7 @@ pub fn files(folder: &str, ending: &str, at_least: usize) -> Vec<PathBuf> {
 /// The kernels that show and test what there is.
 pub fn kernels() -> Vec<PathBuf> {
     let mut paths = files("examples", "nk", 9);
-    paths.extend(files("tests/kernels", "py", 100));
+    paths.extend(files("tests/kernels", "py", 40));
     paths
 }
 

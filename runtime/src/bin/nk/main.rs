@@ -100,6 +100,7 @@ const BUG: u8 = 101;
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> ExitCode {
+    nk_runtime::heap::give_back_tables();
     std::panic::set_hook(Box::new(|info| {
         eprintln!("nk: internal error: {info}");
         eprintln!(

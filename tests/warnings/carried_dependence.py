@@ -11,7 +11,7 @@ def kernel(x):
     for i in nl.affine_range(4):
         tile = nl.load(x[i])
         # What each iteration makes of the state of the one before is a dependence; the sum is not.
-        state[...] = nl.subtract(tile, state)
+        state[...] = nl.subtract(tile, state)  # warning: carried-dependence
         total += tile
     nl.store(out, nl.add(state, total))
     return out
