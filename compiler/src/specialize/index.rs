@@ -214,7 +214,7 @@ fn sliced<T: Clone>(items: &[T], slice: &SliceValue, span: Span) -> Result<Vec<T
     let mut at = start;
     while (step > 0 && at < stop) || (step < 0 && at > stop) {
         out.push(items[at as usize].clone());
-        at += step;
+        at = at.saturating_add(step);
     }
     Ok(out)
 }

@@ -344,8 +344,9 @@ impl Evaluator<'_> {
                 ));
             }
             (partition, element) = (start.div_euclid(free), start.rem_euclid(free));
-            if partition < 0 || partition + count > partitions {
-                let (stop, size) = (partition + count, partitions);
+            let stop = partition.saturating_add(count);
+            if partition < 0 || stop > partitions {
+                let size = partitions;
                 return Err(Error::new(
                     Mistake::OutOfBounds {
                         dim: 0,
