@@ -185,7 +185,13 @@ impl Evaluator<'_> {
     }
 
     /// A subscript of a tensor, without making values of its slices.
-    fn eval_view(&mut self, tensor: &Tensor, index: &Expr, span: Span, frame: &Rc<Frame>) -> Result<Value> {
+    pub fn eval_view(
+        &mut self,
+        tensor: &Tensor,
+        index: &Expr,
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<Value> {
         let one = std::slice::from_ref(index);
         let keys = match &index.kind {
             ExprKind::Tuple(keys) if keys.len() <= MAX_DIMS => keys.as_slice(),
@@ -392,6 +398,10 @@ impl Evaluator<'_> {
                         let Value::Str(name) = name else {
                             return Err(Error::type_error("keyword names must be strings", arg.value.span));
                         };
+                        if out.keywords.iter().any(|it| it.0 == *name) {
+                            let name = name.clone();
+                            return Err(Error::new(Mistake::RepeatedArgument { name }, arg.value.span));
+                        }
                         out.keywords.push((name.clone(), value.clone()));
                     }
                 }
@@ -447,7 +457,12 @@ impl Evaluator<'_> {
             }
             Ok(())
         };
-        self.clause(clauses, &inner, &mut collect)?;
+        // The first iterable is evaluated outside: `[x for x in x]`.
+        let outermost = match clauses.first() {
+            Some(it) => Some(self.eval(&it.iter, frame)?),
+            None => None,
+        };
+        self.clause(clauses, outermost, &inner, &mut collect)?;
         match kind {
             CompKind::List | CompKind::Generator => Ok(Value::list(items)),
             CompKind::Set => builtins::set_of(items, span),
@@ -458,13 +473,17 @@ impl Evaluator<'_> {
     fn clause(
         &mut self,
         clauses: &[CompClause],
+        outermost: Option<Value>,
         frame: &Rc<Frame>,
         collect: &mut dyn FnMut(&mut Self, &Rc<Frame>) -> Result<()>,
     ) -> Result<()> {
         let Some((clause, rest)) = clauses.split_first() else {
             return collect(self, frame);
         };
-        let iterable = self.eval(&clause.iter, frame)?;
+        let iterable = match outermost {
+            Some(it) => it,
+            None => self.eval(&clause.iter, frame)?,
+        };
         let values = self.iterate(&iterable, clause.iter.span)?;
         'values: for (idx, value) in values.into_iter().enumerate() {
             self.step(clause.target.span)?;
@@ -476,7 +495,7 @@ impl Evaluator<'_> {
                 }
             }
             let outer = self.enter_iteration(idx, clause.iter.span);
-            let done = self.clause(rest, frame, collect);
+            let done = self.clause(rest, None, frame, collect);
             self.leave(outer);
             done?;
         }

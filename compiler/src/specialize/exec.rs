@@ -8,7 +8,7 @@ use super::dependence::Run;
 use super::error::{Error, Mistake, Result};
 use super::scope::Frame;
 use super::value::{Range, Value};
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{BinOp, Expr, ExprKind, Ident, Stmt, StmtKind};
 use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
@@ -52,15 +52,23 @@ impl Evaluator<'_> {
             StmtKind::Assign { targets, value } => {
                 if let [target] = targets.as_slice()
                     && let ExprKind::Index { value: base, index } = &target.kind
-                    && let base = self.eval(base, frame)?
-                    && let Value::Tensor(_) | Value::Blocks(_) = base
                 {
-                    let index = self.eval(index, frame)?;
-                    let place = self.index(&base, &index, target.span)?;
+                    let container = self.eval(base, frame)?;
                     self.naming = target_name(targets);
-                    let done = self.assign_into(&place, value, frame);
+                    if let Value::Tensor(_) | Value::Blocks(_) = container {
+                        let naming = self.naming.take();
+                        let index = self.eval(index, frame)?;
+                        let place = self.index(&container, &index, target.span)?;
+                        self.naming = naming;
+                        let done = self.assign_into(&place, value, frame);
+                        self.naming = None;
+                        done?;
+                        return Ok(Flow::Next);
+                    }
+                    let value = self.eval(value, frame);
                     self.naming = None;
-                    done?;
+                    let (value, index) = (value?, self.eval(index, frame)?);
+                    self.assign_element(base, &container, &index, value, target.span, frame)?;
                     return Ok(Flow::Next);
                 }
                 if let ([target], ExprKind::Name(variable)) = (targets.as_slice(), &value.kind)
@@ -91,18 +99,7 @@ impl Evaluator<'_> {
                 }
             }
             StmtKind::AugAssign { target, op, value } => {
-                let old = self.eval(target, frame)?;
-                let new = match old {
-                    Value::Tensor(_) | Value::Access(_) => match self.augmented(&old, *op, value, frame)? {
-                        Some(new) => new,
-                        None => return Ok(Flow::Next),
-                    },
-                    old => {
-                        let operand = self.eval(value, frame)?;
-                        self.binary_in_place(*op, &old, &operand, stmt.span)?
-                    }
-                };
-                self.assign(target, new, frame)?;
+                self.augment(target, *op, value, stmt.span, frame)?
             }
             StmtKind::Return(value) => {
                 let Some(value) = value else {
@@ -305,8 +302,79 @@ impl Evaluator<'_> {
         Ok(Flow::Next)
     }
 
+    /// `target op= value`. What stands in the target is evaluated once, as it may do something.
+    fn augment(
+        &mut self,
+        target: &Expr,
+        op: BinOp,
+        value: &Expr,
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<()> {
+        match &target.kind {
+            ExprKind::Index { value: base, index } => {
+                let container = self.eval(base, frame)?;
+                if let Value::Tensor(tensor) = &container {
+                    let old = self.eval_view(tensor, index, target.span, frame)?;
+                    return match self.augmented_value(old, op, value, span, frame)? {
+                        Some(new) => self.assign(target, new, frame),
+                        None => Ok(()),
+                    };
+                }
+                let index = self.eval(index, frame)?;
+                let old = self.index(&container, &index, target.span)?;
+                match self.augmented_value(old, op, value, span, frame)? {
+                    Some(new) => self.assign_element(base, &container, &index, new, target.span, frame),
+                    None => Ok(()),
+                }
+            }
+            ExprKind::Attr { value: base, attr } => {
+                let object = self.eval(base, frame)?;
+                let old = self.attribute(&object, &attr.name, attr.span)?;
+                match self.augmented_value(old, op, value, span, frame)? {
+                    Some(new) => assign_attribute(&object, attr, new),
+                    None => Ok(()),
+                }
+            }
+            _ => {
+                let old = self.eval(target, frame)?;
+                match self.augmented_value(old, op, value, span, frame)? {
+                    Some(new) => self.assign(target, new, frame),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// What an augmented assignment makes of the old value; `None` when that is changed in its place.
+    fn augmented_value(
+        &mut self,
+        old: Value,
+        op: BinOp,
+        value: &Expr,
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<Option<Value>> {
+        if let Value::Tensor(_) | Value::Access(_) = old {
+            return self.augmented(&old, op, value, frame);
+        }
+        let operand = self.eval(value, frame)?;
+        self.binary_in_place(op, &old, &operand, span).map(Some)
+    }
+
     fn assertion(&mut self, test: &Expr, message: Option<&Expr>, frame: &Rc<Frame>) -> Result<()> {
-        let value = self.eval(test, frame)?;
+        // The two sides of a comparison say more than the word False.
+        let (value, sides) = match &test.kind {
+            ExprKind::Compare { first, rest } if rest.len() == 1 => {
+                let (op, second) = &rest[0];
+                let (left, right) = (self.eval(first, frame)?, self.eval(second, frame)?);
+                (
+                    self.compare(*op, &left, &right, test.span)?,
+                    Some((left, *op, right)),
+                )
+            }
+            _ => (self.eval(test, frame)?, None),
+        };
         if self.truth(&value, test.span)? {
             return Ok(());
         }
@@ -314,15 +382,7 @@ impl Evaluator<'_> {
             Some(it) => Some(self.eval(it, frame)?.text()),
             None => None,
         };
-        // The two sides of a comparison say more than the word False.
-        let sides = match &test.kind {
-            ExprKind::Compare { first, rest } if rest.len() == 1 => {
-                let left = self.eval(first, frame)?;
-                let right = self.eval(&rest[0].1, frame)?;
-                Some((left.repr(), rest[0].0, right.repr()))
-            }
-            _ => None,
-        };
+        let sides = sides.map(|(left, op, right)| (left.repr(), op, right.repr()));
         Err(Error::new(Mistake::Assertion { message, sides }, test.span))
     }
 
@@ -334,34 +394,39 @@ impl Evaluator<'_> {
                 Ok(())
             }
             ExprKind::Index { value: base, index } => {
-                let base_value = self.eval(base, frame)?;
-                let index_value = self.eval(index, frame)?;
-                let changed = self.store(&base_value, &index_value, value, target.span)?;
-                // A part of an array is a copy, so the changed part goes back into the whole.
-                if let (Some(changed), ExprKind::Index { .. }) = (changed, &base.kind) {
-                    self.assign(base, changed, frame)?;
-                }
-                Ok(())
+                let container = self.eval(base, frame)?;
+                let index = self.eval(index, frame)?;
+                self.assign_element(base, &container, &index, value, target.span, frame)
             }
             ExprKind::Tuple(targets) | ExprKind::List(targets) => {
                 self.unpack(targets, value, target.span, frame)
             }
             ExprKind::Attr { value: base, attr } => {
-                let base = self.eval(base, frame)?;
-                if let Value::Object(object) = &base {
-                    object.set(&attr.name, value);
-                    return Ok(());
-                }
-                let problem = format!(
-                    "{} has no attribute that can be assigned",
-                    super::eval::with_article(base.kind())
-                );
-                Err(Error::type_error(problem, attr.span))
+                let object = self.eval(base, frame)?;
+                assign_attribute(&object, attr, value)
             }
             _ => Err(Error::type_error(
                 "this is not something that can be assigned to",
                 target.span,
             )),
+        }
+    }
+
+    /// `base[index] = value`, the base and the index being evaluated.
+    fn assign_element(
+        &mut self,
+        base: &Expr,
+        container: &Value,
+        index: &Value,
+        value: Value,
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<()> {
+        let changed = self.store(container, index, value, span)?;
+        // A part of an array is a copy, so the changed part goes back into the whole.
+        match (changed, &base.kind) {
+            (Some(changed), ExprKind::Index { .. }) => self.assign(base, changed, frame),
+            _ => Ok(()),
         }
     }
 
@@ -406,6 +471,18 @@ impl Evaluator<'_> {
     pub fn assign_name(&mut self, name: &Rc<str>, value: Value, frame: &Rc<Frame>) {
         if !frame.assign(name, value.clone()) {
             self.set_global(frame.module, name, value);
+        }
+    }
+}
+
+/// `object.attr = value`.
+fn assign_attribute(object: &Value, attr: &Ident, value: Value) -> Result<()> {
+    match object {
+        Value::Object(it) => it.assign(&attr.name, value, attr.span),
+        _ => {
+            let object = super::eval::with_article(object.kind());
+            let problem = format!("{object} has no attribute that can be assigned");
+            Err(Error::type_error(problem, attr.span))
         }
     }
 }
