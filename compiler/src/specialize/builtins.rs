@@ -11,6 +11,7 @@ use super::operate::order;
 use super::value::{Module, Value};
 use super::{Evaluator, convert, host_bridge, library, sequence};
 use crate::ast::BinOp;
+use crate::dtype::Dtype;
 use crate::host::HostDtype;
 use crate::source::Span;
 use std::rc::Rc;
@@ -293,7 +294,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             let [object, attr, item] = args.bind(name, ["obj", "name", "value"], 3)?;
             match (required(object), required(attr)) {
                 (Value::Object(object), Value::Str(attr)) => {
-                    object.set(&attr, required(item));
+                    object.assign(&attr, required(item), span)?;
                     Ok(Value::None)
                 }
                 _ => Err(Error::type_error(
@@ -466,27 +467,14 @@ fn is_instance(this: &Evaluator<'_>, value: &Value, class: &Value) -> bool {
 }
 
 /// The least or the greatest finite value of a dtype.
-fn dtype_limit(dtype: crate::dtype::Dtype, is_least: bool) -> Value {
-    use crate::dtype::Dtype;
-    let bits = dtype.size() * 8;
+fn dtype_limit(dtype: Dtype, is_least: bool) -> Value {
+    let (least, greatest) = HostDtype::from(dtype).limits();
+    let limit = if is_least { least } else { greatest };
     if dtype.is_int() {
-        let signed = dtype.is_signed_int();
-        let greatest = (1i64 << (bits - u32::from(signed))) - 1;
-        return Value::Int(match (is_least, signed) {
-            (false, _) => greatest,
-            (true, true) => -greatest - 1,
-            (true, false) => 0,
-        });
+        Value::Int(limit as i64)
+    } else {
+        Value::Float(limit)
     }
-    let greatest = match dtype {
-        Dtype::F16 => 65504.0,
-        Dtype::Bf16 => 3.389_531_389_251_535_5e38,
-        Dtype::F8e4m3 => 240.0,
-        Dtype::F8e5m2 => 57344.0,
-        Dtype::F8e3m4 => 15.5,
-        _ => f64::from(f32::MAX),
-    };
-    Value::Float(if is_least { -greatest } else { greatest })
 }
 
 /// The error for an attribute that a thing does not have.
@@ -530,7 +518,7 @@ impl Evaluator<'_> {
             Value::Dtype(it) if matches!(&**name, "min" | "max") => Ok(dtype_limit(*it, &**name == "min")),
             Value::Dtype(it) if &**name == "itemsize" => Ok(Value::Int(i64::from(it.size()))),
             Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
-            Value::Dtype(it) if matches!(&**name, "min" | "max" | "eps" | "tiny") => {
+            Value::Dtype(it) if matches!(&**name, "eps" | "tiny") => {
                 let info = crate::host::Arg::Info(HostDtype::from(*it));
                 host_bridge::other_attribute(&Rc::new(info), name, span)
             }

@@ -166,6 +166,10 @@ impl Object {
         let Some(Value::Str(name)) = self.get("name").filter(|_| self.class.is_enum()) else {
             return self.items().and_then(|it| Value::tuple(it).key());
         };
+        // A member of an IntEnum is its number, as a key too.
+        if let Some(number) = self.as_int() {
+            return Some(Key::Int(number));
+        }
         Some(Key::Tuple(vec![
             Key::Str(self.class.name.clone()),
             Key::Str(name),
@@ -180,14 +184,25 @@ impl Object {
         }
     }
 
-    /// An object of the same class with its fields copied.
-    pub fn copied(&self, copy: impl Fn(&Value) -> Value) -> Object {
-        let fields = self.fields.borrow();
-        let fields = fields.iter().map(|it| (it.0.clone(), copy(&it.1))).collect();
+    /// An object of the same class with the same fields.
+    pub fn copied(&self) -> Object {
         Object {
             class: self.class.clone(),
-            fields: RefCell::new(fields),
+            fields: self.fields.clone(),
         }
+    }
+
+    /// `object.name = value`, which a property refuses.
+    pub fn assign(&self, name: &Rc<str>, value: Value, span: Span) -> Result<()> {
+        if let Some((Binding::Property, _)) = self.class.find(name).map(|it| (it.0.binding, it.1)) {
+            let message = format!(
+                "`{name}` is a property of {}: nothing can be assigned to it",
+                self.class.name
+            );
+            return Err(Error::type_error(message, span));
+        }
+        self.set(name, value);
+        Ok(())
     }
 
     /// The fields and their values, in the order in which they were made.
@@ -289,15 +304,23 @@ impl Evaluator<'_> {
                         binding = match &decorator.kind {
                             ExprKind::Name(name) if &**name == "staticmethod" => Binding::Static,
                             ExprKind::Name(name) if &**name == "classmethod" => Binding::Class,
-                            ExprKind::Name(name) if &**name == "property" => Binding::Property,
+                            ExprKind::Name(name) if matches!(&**name, "property" | "cached_property") => {
+                                Binding::Property
+                            }
                             ExprKind::Attr { attr, .. } if &*attr.name == "cached_property" => {
                                 Binding::Property
+                            }
+                            ExprKind::Attr { attr, .. } if matches!(&*attr.name, "setter" | "deleter") => {
+                                let what = format!("a {} of a property", attr.name);
+                                let help = "write a method that sets the field, and call it";
+                                return Err(Error::unsupported(&what, help, decorator.span));
                             }
                             _ => binding,
                         };
                     }
                     // Methods see the names around the class, not those of its body.
                     let value = self.make_method(function, &inner, frame)?;
+                    let value = self.decorated(value, &function.decorators, &inner)?;
                     let name = function.name.as_ref().expect("a def has a name").name.clone();
                     inner.assign(&name, value.clone());
                     members.push(Member { name, value, binding });
@@ -424,10 +447,18 @@ impl Evaluator<'_> {
         let mut keywords = args.keywords;
         for field in &fields {
             let keyword = keywords.iter().position(|it| it.0 == field.name);
-            let given = match (field.is_parameter, keyword) {
-                (false, _) => None,
-                (true, Some(at)) => Some(keywords.remove(at).1),
-                (true, None) => positional.next(),
+            let by_place = if field.is_parameter {
+                positional.next()
+            } else {
+                None
+            };
+            let given = match (by_place, keyword) {
+                (Some(_), Some(_)) => {
+                    let name = field.name.clone();
+                    return Err(Error::new(Mistake::RepeatedArgument { name }, span));
+                }
+                (None, Some(at)) if field.is_parameter => Some(keywords.remove(at).1),
+                (by_place, _) => by_place,
             };
             let value = match (given, &field.default) {
                 (Some(given), _) => given,
@@ -630,13 +661,16 @@ impl Evaluator<'_> {
                 args.span,
             ));
         };
-        let fields = RefCell::new(object.fields.borrow().clone());
-        let class = object.class.clone();
-        let copy = Object { class, fields };
-        for (name, value) in &args.keywords {
-            copy.set(name, value.clone());
+        // The constructor is called with what is not replaced, as fields may follow from others in it.
+        let mut keywords = args.keywords;
+        for field in object.class.all_fields().iter().filter(|it| it.is_parameter) {
+            if keywords.iter().all(|it| it.0 != field.name)
+                && let Some(value) = object.get(&field.name)
+            {
+                keywords.push((field.name.clone(), value));
+            }
         }
-        Ok(Value::Object(Rc::new(copy)))
+        self.construct(&object.class, CallArgs::with(Vec::new(), keywords, args.span))
     }
 
     /// `dataclasses.asdict(object)`.
