@@ -112,7 +112,7 @@ impl Evaluator<'_> {
             "pop" => {
                 let [at] = args.bind(name, ["index"], 0)?;
                 let length = list.borrow().len();
-                let at = at.and_then(|it| it.as_int()).unwrap_or(-1);
+                let at = at.map_or(Ok(-1), |it| super::tensor::int(&it, "the index", span))?;
                 let idx = super::index::position(at, length as i64, "list", span)?;
                 return Ok(list.borrow_mut().remove(idx));
             }

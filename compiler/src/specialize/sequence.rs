@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use super::builtins::set_of;
-use super::error::{Error, Result};
+use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::operate::{order, overflow};
 use super::value::Value;
@@ -10,23 +10,48 @@ use crate::source::Span;
 
 pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
     let span = args.span;
-    let mut keywords = args.keywords;
-    let mut keyword = |wanted: &str| {
-        keywords
-            .iter()
-            .position(|it| *it.0 == *wanted)
-            .map(|at| keywords.remove(at).1)
+    let known: &[&str] = match name {
+        "sorted" => &["key", "reverse"],
+        "enumerate" => &["start"],
+        _ => &[],
     };
-    let (key, reverse, start) = (keyword("key"), keyword("reverse"), keyword("start"));
-    if let Some((keyword, _)) = keywords.first() {
-        return Err(super::call::unexpected(
-            name,
-            keyword,
-            ["key", "reverse", "start"].into_iter(),
+    let (mut key, mut reverse, mut start) = (None, None, None);
+    for (keyword, value) in args.keywords {
+        match &*keyword {
+            it if !known.contains(&it) => {
+                return Err(super::call::unexpected(
+                    name,
+                    &keyword,
+                    known.iter().copied(),
+                    span,
+                ));
+            }
+            "key" => key = Some(value),
+            "reverse" => reverse = Some(value),
+            _ => start = Some(value),
+        }
+    }
+    let mut positional = args.positional;
+    let (given, takes) = match name {
+        "zip" | "map" => (positional.len(), usize::MAX),
+        "filter" | "enumerate" => (positional.len(), 2),
+        _ => (positional.len(), 1),
+    };
+    if given > takes {
+        let function = name.to_string();
+        return Err(Error::new(
+            Mistake::TooManyArguments {
+                function,
+                takes,
+                given,
+            },
             span,
         ));
     }
-    let mut given = args.positional.into_iter();
+    if name == "enumerate" && given == 2 {
+        start = positional.pop();
+    }
+    let mut given = positional.into_iter();
     let callee = matches!(name, "map" | "filter").then(|| given.next()).flatten();
     let mut lists = given
         .map(|it| this.iterate(&it, span))
@@ -52,7 +77,7 @@ pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) ->
                 "reversed" => items.reverse(),
                 "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
                 "enumerate" => {
-                    let start = start.and_then(|it| it.as_int()).unwrap_or(0);
+                    let start = start.map_or(Ok(0), |it| super::tensor::int(&it, "`start`", span))?;
                     if start.checked_add(items.len() as i64).is_none() {
                         return Err(overflow("+", span));
                     }
