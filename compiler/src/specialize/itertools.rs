@@ -153,16 +153,16 @@ fn product(this: &mut Evaluator<'_>, args: CallArgs) -> Result<Vec<Value>> {
         Some((_, times)) => super::tensor::int(times, "`repeat`", span)?,
         None => 1,
     };
+    const MAX_LISTS: u64 = 1_000;
     let n_lists = (lists.len() as u64).saturating_mul(n_times.max(0) as u64);
-    let too_many = || Error::value_error("the product has too many rows, or too long ones", span);
-    if n_lists > limits().list_items {
-        return Err(too_many());
+    if n_lists > MAX_LISTS {
+        let message = format!("the product of {n_lists} sequences; at most {MAX_LISTS} are taken");
+        return Err(Error::value_error(message, span));
     }
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
     for list in (0..n_times).flat_map(|_| &lists) {
-        let length = rows.first().map_or(0, |it| it.len() + 1);
-        if (rows.len() * list.len()).saturating_mul(length) as u64 > limits().list_items {
-            return Err(too_many());
+        if (rows.len() as u64).saturating_mul(list.len() as u64) > limits().list_items {
+            return Err(Error::value_error("the product has too many rows", span));
         }
         let extend = |row: &Vec<Value>| {
             let with = |it: &Value| row.iter().cloned().chain([it.clone()]).collect::<Vec<_>>();

@@ -492,7 +492,7 @@ impl Evaluator<'_> {
     fn collect_results(&mut self, value: &Value, span: Span) -> Result<()> {
         let values = match value {
             Value::None => Vec::new(),
-            Value::Tuple(_) | Value::List(_) => flatten(value),
+            Value::Tuple(_) | Value::List(_) => flatten(value, span)?,
             value => vec![value.clone()],
         };
         let names = std::mem::take(&mut self.returned);
@@ -514,7 +514,10 @@ impl Evaluator<'_> {
             let taken = |it: &str| self.program.results.iter().any(|result| result.name == it);
             let name = match given {
                 Some(it) if !taken(&it) => it.to_string(),
-                _ => format!("out{idx}"),
+                _ => (idx..)
+                    .map(|it| format!("out{it}"))
+                    .find(|it| !taken(it))
+                    .expect("there are more numbers than results"),
             };
             self.program.results.push(ResultValue {
                 name,
@@ -567,7 +570,7 @@ impl Evaluator<'_> {
             })?;
         let values = match &value {
             Value::None => Vec::new(),
-            Value::Tuple(_) => flatten(&value),
+            Value::Tuple(_) => flatten(&value, span)?,
             value => vec![value.clone()],
         };
         let array = |it: &Value| match super::host_bridge::to_arg(it, span)? {
@@ -600,11 +603,29 @@ impl Evaluator<'_> {
     }
 }
 
+/// Results stand so deep in tuples and lists.
+const MAX_NESTING: usize = 64;
+
 /// The values of nested tuples and lists, in order.
-fn flatten(value: &Value) -> Vec<Value> {
-    match value.items() {
-        Some(items) => items.iter().flat_map(flatten).collect(),
-        None => vec![value.clone()],
+fn flatten(value: &Value, span: Span) -> Result<Vec<Value>> {
+    fn collect(value: &Value, levels: usize, out: &mut Vec<Value>) -> Option<()> {
+        match value.items() {
+            Some(items) => items
+                .iter()
+                .try_for_each(|it| collect(it, levels.checked_sub(1)?, out)),
+            None => {
+                out.push(value.clone());
+                Some(())
+            }
+        }
+    }
+    let mut values = Vec::new();
+    match collect(value, MAX_NESTING, &mut values) {
+        Some(()) => Ok(values),
+        None => {
+            let message = format!("the results are more than {MAX_NESTING} deep in tuples and lists");
+            Err(Error::value_error(message, span))
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::eval::{CallArgs, with_article};
 use super::operate::{order, overflow};
 use super::value::Value;
 use crate::source::Span;
+use std::cmp::Ordering;
 
 pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
     let span = args.span;
@@ -132,13 +133,38 @@ pub fn sorted(
             span,
         ));
     }
-    let compare = |a: &Value, b: &Value| order(a, b).flatten().unwrap_or(std::cmp::Ordering::Equal);
-    ranked.sort_by(|a, b| {
-        if reverse {
-            compare(&b.0, &a.0)
+    let first = if reverse {
+        Ordering::Greater
+    } else {
+        Ordering::Less
+    };
+    let is_before = |a: &Value, b: &Value| order(a, b).flatten() == Some(first);
+    Ok(merge_sorted(ranked, &is_before)
+        .into_iter()
+        .map(|it| it.1)
+        .collect())
+}
+
+type Ranked = (Value, Value);
+
+/// A stable sort of values by their ranks. The library's panics where an order is none, such as that of NaN.
+fn merge_sorted(mut items: Vec<Ranked>, is_before: &dyn Fn(&Value, &Value) -> bool) -> Vec<Ranked> {
+    if items.len() < 2 {
+        return items;
+    }
+    let right = items.split_off(items.len() / 2);
+    let mut out = Vec::with_capacity(items.len() + right.len());
+    let mut left = merge_sorted(items, is_before).into_iter().peekable();
+    let mut right = merge_sorted(right, is_before).into_iter().peekable();
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if is_before(&b.0, &a.0) {
+            right.next()
         } else {
-            compare(&a.0, &b.0)
-        }
-    });
-    Ok(ranked.into_iter().map(|it| it.1).collect())
+            left.next()
+        };
+        out.extend(next);
+    }
+    out.extend(left);
+    out.extend(right);
+    out
 }
