@@ -362,7 +362,7 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
                             check_partition(true, at, step, span)?;
                         }
                     } else {
-                        strides[at] += stride.saturating_mul(step);
+                        strides[at] = strides[at].saturating_add(stride.saturating_mul(step));
                     }
                 }
                 let (least, greatest) = placed.whole_reach();
@@ -382,9 +382,9 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
             }
         };
         if is_partition {
-            partition += start;
+            partition = partition.saturating_add(start);
         } else {
-            offset += start.saturating_mul(stride);
+            offset = offset.saturating_add(start.saturating_mul(stride));
         }
     }
     if on_chip {

@@ -183,13 +183,7 @@ impl Evaluator<'_> {
         let range = self.counted(&required(lower), &required(upper), step, span)?;
         let body = required(body);
         let counter = self.open_range(&range, span)?;
-        let arguments = CallArgs {
-            positional: vec![counter],
-            keywords: Vec::new(),
-            keyword_spans: Vec::new(),
-            span,
-        };
-        self.call(&body, arguments)?;
+        self.call(&body, CallArgs::of(vec![counter], span))?;
         self.close_loop();
         Ok(Value::None)
     }
@@ -206,13 +200,7 @@ impl Evaluator<'_> {
         self.emit_register(Op::RegisterMove, [Arg::Register(id), Arg::Register(first)], span)?;
         self.open_loop(LoopKind::While { register: id }, span)?;
         let condition = Value::Register(RegisterValue { id, is_frozen: false });
-        let arguments = CallArgs {
-            positional: vec![condition],
-            keywords: Vec::new(),
-            keyword_spans: Vec::new(),
-            span,
-        };
-        let next = self.call(&body, arguments)?;
+        let next = self.call(&body, CallArgs::of(vec![condition], span))?;
         let next = self.register(&next, "the body of nl.while_loop returns", span)?;
         if next != id {
             self.emit_register(Op::RegisterMove, [Arg::Register(id), Arg::Register(next)], span)?;
@@ -481,7 +469,15 @@ impl Evaluator<'_> {
                 }
                 if let Some(known) = scalar.as_int() {
                     let mut view = pattern.view;
-                    view.offset += known * stride;
+                    let moved = known
+                        .checked_mul(stride)
+                        .and_then(|it| view.offset.checked_add(it));
+                    let size = self.free_count_of(&pattern);
+                    let Some(offset) = moved.filter(|it| (0..size).contains(it)) else {
+                        let last = known.saturating_mul(stride).saturating_add(view.offset);
+                        return Err(Error::new(Mistake::PatternOutside { last, size }, span));
+                    };
+                    view.offset = offset;
                     return Ok(Tensor { view, ..pattern });
                 }
                 let index = self.scalar_index(&scalar, span)?;

@@ -317,6 +317,14 @@ impl Evaluator<'_> {
                 span,
             ));
         }
+        let count = pairs
+            .iter()
+            .try_fold(1u64, |all, it| all.checked_mul(it.1 as u64));
+        if count.is_none_or(|it| it > MAX_ELEMENTS) {
+            let message = "an access pattern of too many elements".to_string();
+            let help = format!("let the counts multiply to at most {MAX_ELEMENTS}");
+            return Err(Error::new(Mistake::View { message, help }, span));
+        }
         let start = match offset {
             None | Some(Value::None) => {
                 let scale = i64::from(tensor.view.dtype.size());
