@@ -394,11 +394,13 @@ impl Evaluator<'_> {
                             arg.value.span,
                         ));
                     };
+                    // The names of a dict differ among themselves.
+                    let n_before = out.keywords.len();
                     for (name, value) in dict.borrow().entries() {
                         let Value::Str(name) = name else {
                             return Err(Error::type_error("keyword names must be strings", arg.value.span));
                         };
-                        if out.keywords.iter().any(|it| it.0 == *name) {
+                        if out.keywords[..n_before].iter().any(|it| it.0 == *name) {
                             let name = name.clone();
                             return Err(Error::new(Mistake::RepeatedArgument { name }, arg.value.span));
                         }

@@ -538,7 +538,9 @@ fn result_shape(
             let columns = tiles.get(1).map_or(1, |it| it.view.free_count() as u32);
             let each = int("num_elem_per_idx").unwrap_or(1);
             match int("num_valid_indices") {
-                Some(count) if count != columns * 16 => vec![partitions, count * each],
+                Some(count) if count != columns.saturating_mul(16) => {
+                    vec![partitions, count.saturating_mul(each)]
+                }
                 _ => vec![partitions, columns, 16, each],
             }
         }

@@ -145,6 +145,7 @@ fn copy_of(value: &Value) -> Value {
         Value::List(it) => Value::list(it.borrow().clone()),
         Value::Dict(it) => Value::Dict(Rc::new(it.borrow().clone().into())),
         Value::Set(it) => Value::Set(Rc::new(it.borrow().clone().into())),
+        Value::Array(it) => Value::Array(Rc::new(it.borrow().clone().into())),
         Value::Object(it) if it.key().is_none() => Value::Object(Rc::new(it.copied())),
         value => value.clone(),
     }
