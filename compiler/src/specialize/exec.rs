@@ -3,15 +3,19 @@
 //! Takes statements and a frame, unrolls loops and resolves branches, gives how the block was left. Module-level
 //! statements run through the same code when one of their names is first used.
 
+mod target;
+
 use super::Evaluator;
 use super::dependence::Run;
 use super::error::{Error, Mistake, Result};
 use super::scope::Frame;
 use super::value::{Range, Value};
-use crate::ast::{BinOp, Expr, ExprKind, Ident, Stmt, StmtKind};
+use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
+
+pub use target::target_name;
 
 /// How a block was left.
 pub enum Flow {
@@ -302,66 +306,6 @@ impl Evaluator<'_> {
         Ok(Flow::Next)
     }
 
-    /// `target op= value`. What stands in the target is evaluated once, as it may do something.
-    fn augment(
-        &mut self,
-        target: &Expr,
-        op: BinOp,
-        value: &Expr,
-        span: Span,
-        frame: &Rc<Frame>,
-    ) -> Result<()> {
-        match &target.kind {
-            ExprKind::Index { value: base, index } => {
-                let container = self.eval(base, frame)?;
-                if let Value::Tensor(tensor) = &container {
-                    let old = self.eval_view(tensor, index, target.span, frame)?;
-                    return match self.augmented_value(old, op, value, span, frame)? {
-                        Some(new) => self.assign(target, new, frame),
-                        None => Ok(()),
-                    };
-                }
-                let index = self.eval(index, frame)?;
-                let old = self.index(&container, &index, target.span)?;
-                match self.augmented_value(old, op, value, span, frame)? {
-                    Some(new) => self.assign_element(base, &container, &index, new, target.span, frame),
-                    None => Ok(()),
-                }
-            }
-            ExprKind::Attr { value: base, attr } => {
-                let object = self.eval(base, frame)?;
-                let old = self.attribute(&object, &attr.name, attr.span)?;
-                match self.augmented_value(old, op, value, span, frame)? {
-                    Some(new) => assign_attribute(&object, attr, new),
-                    None => Ok(()),
-                }
-            }
-            _ => {
-                let old = self.eval(target, frame)?;
-                match self.augmented_value(old, op, value, span, frame)? {
-                    Some(new) => self.assign(target, new, frame),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
-
-    /// What an augmented assignment makes of the old value; `None` when that is changed in its place.
-    fn augmented_value(
-        &mut self,
-        old: Value,
-        op: BinOp,
-        value: &Expr,
-        span: Span,
-        frame: &Rc<Frame>,
-    ) -> Result<Option<Value>> {
-        if let Value::Tensor(_) | Value::Access(_) = old {
-            return self.augmented(&old, op, value, frame);
-        }
-        let operand = self.eval(value, frame)?;
-        self.binary_in_place(op, &old, &operand, span).map(Some)
-    }
-
     fn assertion(&mut self, test: &Expr, message: Option<&Expr>, frame: &Rc<Frame>) -> Result<()> {
         // The two sides of a comparison say more than the word False.
         let (value, sides) = match &test.kind {
@@ -385,106 +329,6 @@ impl Evaluator<'_> {
         let sides = sides.map(|(left, op, right)| (left.repr(), op, right.repr()));
         Err(Error::new(Mistake::Assertion { message, sides }, test.span))
     }
-
-    /// Assigns to a name, an attribute, a subscript, or unpacks into several.
-    pub fn assign(&mut self, target: &Expr, value: Value, frame: &Rc<Frame>) -> Result<()> {
-        match &target.kind {
-            ExprKind::Name(name) => {
-                self.assign_name(name, value, frame);
-                Ok(())
-            }
-            ExprKind::Index { value: base, index } => {
-                let container = self.eval(base, frame)?;
-                let index = self.eval(index, frame)?;
-                self.assign_element(base, &container, &index, value, target.span, frame)
-            }
-            ExprKind::Tuple(targets) | ExprKind::List(targets) => {
-                self.unpack(targets, value, target.span, frame)
-            }
-            ExprKind::Attr { value: base, attr } => {
-                let object = self.eval(base, frame)?;
-                assign_attribute(&object, attr, value)
-            }
-            _ => Err(Error::type_error(
-                "this is not something that can be assigned to",
-                target.span,
-            )),
-        }
-    }
-
-    /// `base[index] = value`, the base and the index being evaluated.
-    fn assign_element(
-        &mut self,
-        base: &Expr,
-        container: &Value,
-        index: &Value,
-        value: Value,
-        span: Span,
-        frame: &Rc<Frame>,
-    ) -> Result<()> {
-        let changed = self.store(container, index, value, span)?;
-        // A part of an array is a copy, so the changed part goes back into the whole.
-        match (changed, &base.kind) {
-            (Some(changed), ExprKind::Index { .. }) => self.assign(base, changed, frame),
-            _ => Ok(()),
-        }
-    }
-
-    fn unpack(&mut self, targets: &[Expr], value: Value, span: Span, frame: &Rc<Frame>) -> Result<()> {
-        let values = self.iterate(&value, span)?;
-        let star = targets
-            .iter()
-            .position(|it| matches!(it.kind, ExprKind::Starred(_)));
-        let fits = match star {
-            None => values.len() == targets.len(),
-            Some(_) => values.len() + 1 >= targets.len(),
-        };
-        if !fits {
-            return Err(Error::new(
-                Mistake::Unpack {
-                    targets: targets.len(),
-                    values: values.len(),
-                },
-                span,
-            ));
-        }
-        let n_after = star.map_or(0, |it| targets.len() - it - 1);
-        let n_values = values.len();
-        let mut values = values.into_iter();
-        for (idx, target) in targets.iter().enumerate() {
-            match &target.kind {
-                ExprKind::Starred(inner) => {
-                    let taken: Vec<Value> = values.by_ref().take(n_values - n_after - idx).collect();
-                    self.assign(inner, Value::list(taken), frame)?;
-                }
-                _ => {
-                    let value = values
-                        .next()
-                        .expect("the counts of targets and values were compared");
-                    self.assign(target, value, frame)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub fn assign_name(&mut self, name: &Rc<str>, value: Value, frame: &Rc<Frame>) {
-        if !frame.assign(name, value.clone()) {
-            self.set_global(frame.module, name, value);
-        }
-    }
-}
-
-/// `object.attr = value`.
-fn assign_attribute(object: &Value, attr: &Ident, value: Value) -> Result<()> {
-    match object {
-        Value::Object(it) => it.assign(&attr.name, value, attr.span),
-        _ => {
-            let object = super::eval::with_article(object.kind());
-            let problem = format!("{object} has no attribute that can be assigned");
-            Err(Error::type_error(problem, attr.span))
-        }
-    }
 }
 
 /// Whether a loop goes over the range of a function of one of these names: `nl.affine_range(…)`.
@@ -496,18 +340,6 @@ fn goes_over(iter: &Expr, names: &[&str]) -> bool {
         ExprKind::Name(name) => names.contains(&&**name),
         ExprKind::Attr { attr, .. } => names.contains(&&*attr.name),
         _ => false,
-    }
-}
-
-/// The name that a tensor made on the right side gets.
-pub fn target_name(targets: &[Expr]) -> Option<Rc<str>> {
-    match targets.first().map(|it| &it.kind) {
-        Some(ExprKind::Name(name)) => Some(name.clone()),
-        Some(ExprKind::Index { value, .. }) => match &value.kind {
-            ExprKind::Name(name) => Some(name.clone()),
-            _ => None,
-        },
-        _ => None,
     }
 }
 
