@@ -124,6 +124,12 @@ impl Class {
         fields
     }
 
+    /// Whether an object's text shows a field: all do, unless annotations say which ones make the object.
+    pub fn shows(&self, name: &str) -> bool {
+        let fields = self.all_fields();
+        fields.is_empty() || fields.iter().any(|it| &*it.name == name)
+    }
+
     fn names(&self) -> Vec<Rc<str>> {
         let mut names: Vec<Rc<str>> = self.members.iter().map(|it| it.name.clone()).collect();
         names.extend(self.fields.iter().map(|it| it.name.clone()));
