@@ -84,3 +84,11 @@ def main():
             raise error
     except ValueError as error:
         print("caught", error)
+    print(True | False, True & False, True ^ True, {1} <= {1, 2}, {1, 2} < {1, 2}, {1, 2} > {1}, 0.0 % -2.5)
+    print(range(5)[1:], range(5, 0, -2)[::-1], list(range(10)[2:100:3]), len(range(10**12)[5:]), [1, 2, 3][1::9223372036854775807])
+    print(f"{1234567:_x} {1234567:_d} {3.25:n} {7:n}", "%c%c" % ("a", 98))
+    for call in (lambda: "%%" % 1, lambda: f"{1:s}"):
+        try:
+            call()
+        except (TypeError, ValueError):
+            print("refused")

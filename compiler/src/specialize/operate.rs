@@ -24,6 +24,15 @@ impl Evaluator<'_> {
         }
         match (left, right) {
             (Value::Int(a), Value::Int(b)) => int_binary(op, *a, *b, span),
+            (Value::Bool(a), Value::Bool(b))
+                if matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor) =>
+            {
+                Ok(Value::Bool(match op {
+                    BinOp::BitAnd => a & b,
+                    BinOp::BitOr => a | b,
+                    _ => a ^ b,
+                }))
+            }
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => self.tile_binary(op, left, right, span),
             (Value::Access(it), _) | (_, Value::Access(it)) => Err(it.outside()),
             (Value::Index(_) | Value::Mask(_), _) | (_, Value::Index(_) | Value::Mask(_)) => {
@@ -128,6 +137,9 @@ impl Evaluator<'_> {
                         self.comparisons.insert(it.buffer());
                     }
                     return Ok(result);
+                }
+                if let (Value::Set(a), Value::Set(b)) = (left, right) {
+                    return Ok(Value::Bool(super::sets::compare(op, &a.borrow(), &b.borrow())));
                 }
                 let Some(ordering) = order(left, right) else {
                     return Err(Error::new(operands(op.symbol(), left, right), span));
@@ -324,6 +336,8 @@ fn float_mod(a: f64, b: f64) -> f64 {
     let rest = a % b;
     if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
         rest + b
+    } else if rest == 0.0 {
+        rest.copysign(b)
     } else {
         rest
     }

@@ -8,7 +8,7 @@ use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::eval::CallArgs;
 use super::value::Value;
-use crate::ast::BinOp;
+use crate::ast::{BinOp, CmpOp};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -52,6 +52,17 @@ pub fn binary(op: BinOp, left: &Dict, right: &Dict) -> Option<Value> {
         result.insert(key, item.clone(), Value::None);
     }
     Some(Value::Set(Rc::new(RefCell::new(result))))
+}
+
+/// `a <= b` and its relatives: whether one set is in the other.
+pub fn compare(op: CmpOp, left: &Dict, right: &Dict) -> bool {
+    let (inner, outer) = match op {
+        CmpOp::Lt | CmpOp::Le => (left, right),
+        _ => (right, left),
+    };
+    let mut keys = inner.entries().iter().map(|it| it.0.key());
+    let is_inside = keys.all(|it| it.is_some_and(|key| outer.get(&key).is_some()));
+    is_inside && (matches!(op, CmpOp::Le | CmpOp::Ge) || inner.len() < outer.len())
 }
 
 impl Evaluator<'_> {
