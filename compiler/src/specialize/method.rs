@@ -182,6 +182,7 @@ impl Evaluator<'_> {
             "pop" => {
                 let [key, default] = args.bind(name, ["key", "default"], 1)?;
                 let key = required(key);
+                self.charge(dict.borrow().len());
                 match dict.borrow_mut().remove(&key_of(&key)?).or(default) {
                     Some(value) => Ok(value),
                     None => Err(Error::new(Mistake::MissingKey { key: key.repr() }, span)),

@@ -76,6 +76,7 @@ impl Evaluator<'_> {
                     return Err(Error::value_error("pop from an empty set", span));
                 };
                 let key = first.key().expect("items of a set are hashable");
+                self.charge(set.borrow().len());
                 set.borrow_mut().remove(&key);
                 return Ok(first);
             }
@@ -126,7 +127,10 @@ impl Evaluator<'_> {
                         "remove" if !found => {
                             return Err(Error::new(Mistake::MissingKey { key: item.repr() }, span));
                         }
-                        "discard" | "remove" => drop(target.borrow_mut().remove(&key)),
+                        "discard" | "remove" => {
+                            self.charge(target.borrow().len());
+                            drop(target.borrow_mut().remove(&key));
+                        }
                         _ => {
                             return Err(no_attribute(
                                 "a set".to_string(),

@@ -164,6 +164,11 @@ impl Evaluator<'_> {
 fn assign_attribute(object: &Value, attr: &Ident, value: Value) -> Result<()> {
     match object {
         Value::Object(it) => it.assign(&attr.name, value, attr.span),
+        Value::Class(_) => Err(Error::unsupported(
+            "an assignment to an attribute of a class",
+            "keep what changes in an object, or in a variable that is declared global",
+            attr.span,
+        )),
         _ => {
             let object = super::super::eval::with_article(object.kind());
             let problem = format!("{object} has no attribute that can be assigned");
