@@ -34,6 +34,19 @@ class Tiling:
         return self.size
 
 
+class Meter:
+    def __init__(self):
+        self._count = 0
+
+    @property
+    def count(self):
+        return self._count
+
+    @count.setter
+    def count(self, count):
+        self._count = 10 * count
+
+
 def counted(log, values):
     log.append(len(values))
     return values
@@ -92,3 +105,8 @@ def main():
             call()
         except (TypeError, ValueError):
             print("refused")
+    meter = Meter()
+    meter.count = 2
+    meter.count += 1
+    setattr(meter, "other", 7)
+    print(meter.count, meter._count, meter.other)

@@ -295,7 +295,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             let [object, attr, item] = args.bind(name, ["obj", "name", "value"], 3)?;
             match (required(object), required(attr)) {
                 (Value::Object(object), Value::Str(attr)) => {
-                    object.assign(&attr, required(item), span)?;
+                    this.assign_attribute(&object, &attr, required(item), span)?;
                     Ok(Value::None)
                 }
                 _ => Err(Error::type_error(

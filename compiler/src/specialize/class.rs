@@ -8,9 +8,7 @@ mod construct;
 mod member;
 
 use super::dict::Key;
-use super::error::{Error, Result};
 use super::value::Value;
-use crate::source::Span;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
@@ -194,19 +192,6 @@ impl Object {
             class: self.class.clone(),
             fields: self.fields.clone(),
         }
-    }
-
-    /// `object.name = value`, which a property refuses.
-    pub fn assign(&self, name: &Rc<str>, value: Value, span: Span) -> Result<()> {
-        if let Some((Binding::Property, _)) = self.class.find(name).map(|it| (it.0.binding, it.1)) {
-            let message = format!(
-                "`{name}` is a property of {}: nothing can be assigned to it",
-                self.class.name
-            );
-            return Err(Error::type_error(message, span));
-        }
-        self.set(name, value);
-        Ok(())
     }
 
     /// The fields and their values, in the order in which they were made.

@@ -9,6 +9,7 @@ use super::super::operate::overflow;
 use super::super::scope::{Frame, Scope};
 use super::super::value::Value;
 use super::construct::FACTORY;
+use super::member::setter_of;
 use super::{Binding, Class, Field, Kind, Member};
 use crate::ast;
 use crate::ast::{ArgKind, ExprKind, StmtKind};
@@ -88,7 +89,7 @@ impl Evaluator<'_> {
         for stmt in &class.body {
             match &stmt.kind {
                 StmtKind::Def(function) => {
-                    let mut binding = Binding::Method;
+                    let (mut binding, mut is_setter) = (Binding::Method, false);
                     for decorator in &function.decorators {
                         binding = match &decorator.kind {
                             ExprKind::Name(name) if &**name == "staticmethod" => Binding::Static,
@@ -99,18 +100,22 @@ impl Evaluator<'_> {
                             ExprKind::Attr { attr, .. } if &*attr.name == "cached_property" => {
                                 Binding::Property
                             }
-                            ExprKind::Attr { attr, .. } if matches!(&*attr.name, "setter" | "deleter") => {
-                                let what = format!("a {} of a property", attr.name);
-                                let help = "write a method that sets the field, and call it";
-                                return Err(Error::unsupported(&what, help, decorator.span));
+                            ExprKind::Attr { attr, .. } if &*attr.name == "setter" => {
+                                is_setter = true;
+                                binding
                             }
                             _ => binding,
                         };
                     }
                     // Methods see the names around the class, not those of its body.
                     let value = self.make_method(function, &inner, frame)?;
-                    let value = self.decorated(value, &function.decorators, &inner)?;
                     let name = function.name.as_ref().expect("a def has a name").name.clone();
+                    if is_setter {
+                        let name = setter_of(&name);
+                        members.push(Member { name, value, binding });
+                        continue;
+                    }
+                    let value = self.decorated(value, &function.decorators, &inner)?;
                     inner.assign(&name, value.clone());
                     members.push(Member { name, value, binding });
                 }

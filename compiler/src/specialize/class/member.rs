@@ -79,6 +79,30 @@ impl Evaluator<'_> {
         }
     }
 
+    /// `object.name = value`: a property takes it by its setter.
+    pub fn assign_attribute(
+        &mut self,
+        object: &Rc<Object>,
+        name: &Rc<str>,
+        value: Value,
+        span: Span,
+    ) -> Result<()> {
+        let is_property = |it: (&Member, &Rc<Class>)| it.0.binding == Binding::Property;
+        if !object.class.find(name).is_some_and(is_property) {
+            object.set(name, value);
+            return Ok(());
+        }
+        let setter = setter_of(name);
+        if object.class.has(&setter) {
+            let args = CallArgs::of(vec![value], span);
+            return self
+                .call_bound(&Value::Object(object.clone()), &setter, args)
+                .map(drop);
+        }
+        let message = format!("the property `{name}` of {} has no setter", object.class.name);
+        Err(Error::type_error(message, span))
+    }
+
     /// The members of an enumeration, in order.
     pub fn enum_members(&self, class: &Rc<Class>) -> Vec<Value> {
         let members = class
@@ -173,4 +197,9 @@ fn enum_member(class: &Rc<Class>, member: &Member) -> Value {
         class: class.clone(),
         fields: RefCell::new(fields),
     }))
+}
+
+/// The member that sets a property.
+pub fn setter_of(property: &str) -> Rc<str> {
+    format!("{property}.setter").into()
 }

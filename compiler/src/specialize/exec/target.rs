@@ -41,7 +41,7 @@ impl Evaluator<'_> {
                 let object = self.eval(base, frame)?;
                 let old = self.attribute(&object, &attr.name, attr.span)?;
                 match self.augmented_value(old, op, value, span, frame)? {
-                    Some(new) => assign_attribute(&object, attr, new),
+                    Some(new) => self.set_attribute(&object, attr, new),
                     None => Ok(()),
                 }
             }
@@ -88,12 +88,29 @@ impl Evaluator<'_> {
             }
             ExprKind::Attr { value: base, attr } => {
                 let object = self.eval(base, frame)?;
-                assign_attribute(&object, attr, value)
+                self.set_attribute(&object, attr, value)
             }
             _ => Err(Error::type_error(
                 "this is not something that can be assigned to",
                 target.span,
             )),
+        }
+    }
+
+    /// `object.attr = value`.
+    fn set_attribute(&mut self, object: &Value, attr: &Ident, value: Value) -> Result<()> {
+        match object {
+            Value::Object(it) => self.assign_attribute(it, &attr.name, value, attr.span),
+            Value::Class(_) => Err(Error::unsupported(
+                "an assignment to an attribute of a class",
+                "keep what changes in an object, or in a variable that is declared global",
+                attr.span,
+            )),
+            _ => {
+                let object = super::super::eval::with_article(object.kind());
+                let problem = format!("{object} has no attribute that can be assigned");
+                Err(Error::type_error(problem, attr.span))
+            }
         }
     }
 
@@ -156,23 +173,6 @@ impl Evaluator<'_> {
     pub fn assign_name(&mut self, name: &Rc<str>, value: Value, frame: &Rc<Frame>) {
         if !frame.assign(name, value.clone()) {
             self.set_global(frame.module, name, value);
-        }
-    }
-}
-
-/// `object.attr = value`.
-fn assign_attribute(object: &Value, attr: &Ident, value: Value) -> Result<()> {
-    match object {
-        Value::Object(it) => it.assign(&attr.name, value, attr.span),
-        Value::Class(_) => Err(Error::unsupported(
-            "an assignment to an attribute of a class",
-            "keep what changes in an object, or in a variable that is declared global",
-            attr.span,
-        )),
-        _ => {
-            let object = super::super::eval::with_article(object.kind());
-            let problem = format!("{object} has no attribute that can be assigned");
-            Err(Error::type_error(problem, attr.span))
         }
     }
 }

@@ -5,22 +5,15 @@ import nki.isa as nisa
 
 
 class Tiling:
-    def __init__(self, size):
-        self._size = size
-
     @property
     def size(self):
-        return self._size
-
-    @size.setter  # error: unsupported-syntax
-    def size(self, size):
-        self._size = 2 * size
+        return 4
 
 
 @nki.jit
 def kernel(x):
-    tiling = Tiling(2)
-    tiling.size = 2
+    tiling = Tiling()
+    tiling.size = 2  # error: type-error
     out = nl.ndarray((128, tiling.size), nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(out, x)
     return out
