@@ -217,12 +217,16 @@ fn select(tensor: &Tensor, keys: &[Key], span: Span) -> Result<Value> {
 }
 
 /// A subscript of ints and slices that reaches beyond the tensor: a classic kernel may give it to a call whose mask keeps
-/// it inside. `None` when a slice begins outside or has no elements, which no mask mends.
+/// it inside. `None` when a slice begins outside or has no elements, or when there is no slice, which no mask mends.
 pub fn beyond(tensor: &Tensor, picks: &[Pick], span: Span) -> Option<Value> {
     let keys: Vec<Key> = picks.iter().map(|it| Key::Pick(*it)).collect();
     let keys = expanded(tensor, &keys, span).ok()?;
     let is_slice = |it: &Key| matches!(it, Key::Pick(Pick::Slice(..)));
     let rank = keys.iter().filter(|it| is_slice(it)).count();
+    // One element outside is outside under any mask.
+    if rank == 0 {
+        return None;
+    }
     let (mut forms, mut sizes) = (Vec::new(), Vec::new());
     for (key, whole) in keys.into_iter().zip(tensor.view.dims()) {
         let Key::Pick(Pick::Slice(start, stop, step)) = key else {
@@ -362,7 +366,7 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
                             check_partition(true, at, step, span)?;
                         }
                     } else {
-                        strides[at] += stride.saturating_mul(step);
+                        strides[at] = strides[at].saturating_add(stride.saturating_mul(step));
                     }
                 }
                 let (least, greatest) = placed.whole_reach();
@@ -382,9 +386,9 @@ fn build(tensor: &Tensor, keys: &[Key], shared: &[u32], span: Span) -> Result<Va
             }
         };
         if is_partition {
-            partition += start;
+            partition = partition.saturating_add(start);
         } else {
-            offset += start.saturating_mul(stride);
+            offset = offset.saturating_add(start.saturating_mul(stride));
         }
     }
     if on_chip {

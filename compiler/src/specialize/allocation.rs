@@ -208,7 +208,7 @@ impl Evaluator<'_> {
             return Ok(Request { partition, byte });
         }
         let bank_bytes = self.target.psum_bank_bytes;
-        let n_banks = self.target.psum_partition_bytes / bank_bytes;
+        let n_banks = self.target.psum_banks();
         if bank >= n_banks {
             let message = format!("a tile in bank {bank} of PSUM; the last bank is {}", n_banks - 1);
             let help = format!("let the bank be at most {}", n_banks - 1);

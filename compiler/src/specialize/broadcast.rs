@@ -4,6 +4,7 @@
 //! are repeated by the Tensor engine, as a product with a row of ones, since no view can cross them. NKI 0.6 has none of
 //! this but the `(P, 1)` tile; older kernels rely on it.
 
+use super::affine::broadcast_size;
 use super::error::{Error, Mistake, Result};
 use super::index::tensor_value;
 use super::mask::Extent;
@@ -18,13 +19,9 @@ use crate::source::Span;
 pub fn common_shape(a: &[u32], b: &[u32]) -> Option<Vec<u32>> {
     let rank = a.len().max(b.len());
     let size = |shape: &[u32], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
-    let pair = |axis: usize| match (size(a, axis), size(b, axis)) {
-        (a, b) if a == b => Some(a),
-        (1, b) => Some(b),
-        (a, 1) => Some(a),
-        _ => None,
-    };
-    (0..rank).map(pair).collect()
+    (0..rank)
+        .map(|axis| broadcast_size(size(a, axis), size(b, axis)))
+        .collect()
 }
 
 impl Evaluator<'_> {

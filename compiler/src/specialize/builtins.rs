@@ -1,19 +1,21 @@
-//! Builtin functions and the methods of compile-time values.
+//! Builtin functions of Python.
 //!
 //! Takes evaluated arguments, gives Python's results. Nothing here reaches the device.
 
-use super::affine::GRID_AXES;
+mod attribute;
+
 use super::dict::Dict;
-use super::error::{Error, Mistake, Result, closest};
+use super::error::{Error, Result};
 use super::eval::{CallArgs, with_article};
 use super::exec::range_of;
 use super::operate::order;
-use super::value::{Module, Value};
-use super::{Evaluator, convert, host_bridge, library, sequence};
+use super::value::Value;
+use super::{Evaluator, convert, host_bridge, sequence};
 use crate::ast::BinOp;
-use crate::host::HostDtype;
 use crate::source::Span;
 use std::rc::Rc;
+
+pub use attribute::no_attribute;
 
 /// Every builtin name.
 pub const NAMES: &[&str] = &[
@@ -293,7 +295,7 @@ pub fn call(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Res
             let [object, attr, item] = args.bind(name, ["obj", "name", "value"], 3)?;
             match (required(object), required(attr)) {
                 (Value::Object(object), Value::Str(attr)) => {
-                    object.set(&attr, required(item));
+                    this.assign_attribute(&object, &attr, required(item), span)?;
                     Ok(Value::None)
                 }
                 _ => Err(Error::type_error(
@@ -462,137 +464,5 @@ fn is_instance(this: &Evaluator<'_>, value: &Value, class: &Value) -> bool {
         Value::Library(it) if it.module == "nki" => matches!(value, Value::Tensor(_)),
         Value::Nl("ndarray") => matches!(value, Value::Tensor(_)),
         _ => false,
-    }
-}
-
-/// The least or the greatest finite value of a dtype.
-fn dtype_limit(dtype: crate::dtype::Dtype, is_least: bool) -> Value {
-    use crate::dtype::Dtype;
-    let bits = dtype.size() * 8;
-    if dtype.is_int() {
-        let signed = dtype.is_signed_int();
-        let greatest = (1i64 << (bits - u32::from(signed))) - 1;
-        return Value::Int(match (is_least, signed) {
-            (false, _) => greatest,
-            (true, true) => -greatest - 1,
-            (true, false) => 0,
-        });
-    }
-    let greatest = match dtype {
-        Dtype::F16 => 65504.0,
-        Dtype::Bf16 => 3.389_531_389_251_535_5e38,
-        Dtype::F8e4m3 => 240.0,
-        Dtype::F8e5m2 => 57344.0,
-        Dtype::F8e3m4 => 15.5,
-        _ => f64::from(f32::MAX),
-    };
-    Value::Float(if is_least { -greatest } else { greatest })
-}
-
-/// The error for an attribute that a thing does not have.
-pub fn no_attribute<'a>(
-    of: String,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-    span: Span,
-) -> Box<Error> {
-    let suggestion = closest(name, known);
-    Error::new(
-        Mistake::NoAttribute {
-            of,
-            name: name.into(),
-            suggestion,
-        },
-        span,
-    )
-}
-
-impl Evaluator<'_> {
-    /// An attribute of a value, or a method of it that is not called yet.
-    pub fn attribute(&mut self, value: &Value, name: &Rc<str>, span: Span) -> Result<Value> {
-        match value {
-            Value::Tensor(tensor) => self.tensor_attribute(tensor, name, span),
-            Value::Module(module) => self.module_attribute(module, name, span),
-            Value::Array(array) => host_bridge::attribute(array, name, span),
-            Value::Host(it) => host_bridge::other_attribute(it, name, span),
-            Value::Function(closure) if &**name == "__name__" => Ok(Value::str(closure.name())),
-            Value::Library(it) if it.module == "nki" => Ok(match (&*it.name, &**name) {
-                ("compiler", _) => Value::library("nki", name),
-                (memory @ ("sbuf" | "psum"), _) => Value::library("ncc", format!("{memory}.{name}")),
-                _ => value.clone(),
-            }),
-            Value::Library(it) => library::attribute(it.module, &it.name, name, span),
-            Value::Slice(it) if &**name == "start" => Ok(it.start.clone()),
-            Value::Slice(it) if &**name == "stop" => Ok(it.stop.clone()),
-            Value::Slice(it) if &**name == "step" => Ok(it.step.clone()),
-            // `np.dtype(np.float32).type(0.5)`: the scalar type is the dtype, called.
-            Value::Dtype(_) if matches!(&**name, "type" | "dtype") => Ok(value.clone()),
-            Value::Dtype(it) if matches!(&**name, "min" | "max") => Ok(dtype_limit(*it, &**name == "min")),
-            Value::Dtype(it) if &**name == "itemsize" => Ok(Value::Int(i64::from(it.size()))),
-            Value::Dtype(it) if matches!(&**name, "name" | "__name__") => Ok(Value::str(it.nki_name())),
-            Value::Dtype(it) if matches!(&**name, "min" | "max" | "eps" | "tiny") => {
-                let info = crate::host::Arg::Info(HostDtype::from(*it));
-                host_bridge::other_attribute(&Rc::new(info), name, span)
-            }
-            Value::Member(it) if &**name == "name" => Ok(Value::str(it.name)),
-            Value::Member(it) if &**name == "value" => Ok(Value::Int(it.value)),
-            Value::Access(it) if matches!(&**name, "shape" | "dtype" | "ndim" | "buffer") => {
-                self.tensor_attribute(&Rc::new(it.tensor().clone()), name, span)
-            }
-            Value::Access(it) => Err(it.outside()),
-            Value::Blocks(it) => self.blocks_attribute(it, name, span),
-            Value::Index(it) if &**name == "shape" => Ok(Value::tuple(
-                it.sizes().iter().map(|&it| Value::Int(it.into())).collect(),
-            )),
-            Value::Object(object) => self.object_attribute(object, name, span),
-            Value::Class(class) => self.class_attribute(class, name, span),
-            // What `object` and `NKIObject` have does nothing.
-            Value::Super(it) if !it.0.has(name) => Ok(Value::library("typing", name)),
-            Value::Super(_) => Ok(Value::Method(Rc::new((value.clone(), name.clone())))),
-            Value::Grid(axes) => match GRID_AXES
-                .iter()
-                .position(|it| *it == &**name)
-                .and_then(|it| axes.get(it))
-            {
-                Some(axis) => Ok(axis.clone()),
-                None => Err(no_attribute(
-                    "nl.mgrid".to_string(),
-                    name,
-                    GRID_AXES.iter().copied(),
-                    span,
-                )),
-            },
-            _ => {
-                let methods = super::method::names(value);
-                if methods.contains(&&**name) {
-                    return Ok(Value::Method(Rc::new((value.clone(), name.clone()))));
-                }
-                Err(no_attribute(
-                    with_article(value.kind()),
-                    name,
-                    methods.iter().copied(),
-                    span,
-                ))
-            }
-        }
-    }
-
-    /// An attribute of a module.
-    fn module_attribute(&mut self, module: &Module, name: &Rc<str>, span: Span) -> Result<Value> {
-        match module {
-            Module::File(id) => match self.global(*id, name)? {
-                Some(value) => Ok(value),
-                None => {
-                    let known = self.global_names(*id);
-                    Err(no_attribute(
-                        "the module".to_string(),
-                        name,
-                        known.iter().map(String::as_str),
-                        span,
-                    ))
-                }
-            },
-            other => library::member(self, other, name, span),
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::host_bridge;
 use super::scope::{Frame, is_positional};
 use super::value::{Closure, Module, Value};
 use super::{Evaluator, builtins, standard};
-use crate::ast::{Function, Param, ParamKind};
+use crate::ast::{Expr, Function, Param, ParamKind};
 use crate::host::{Arg, HostDtype};
 use crate::limits::limits;
 use crate::source::Span;
@@ -32,7 +32,7 @@ impl Evaluator<'_> {
             }
             Value::Method(method) => self.call_method(&method.0, &method.1, args),
             Value::Builtin(name) => builtins::call(self, name, args),
-            Value::Library(it) => standard::call(self, it.module, &it.name.clone(), args),
+            Value::Library(it) => standard::call(self, it.module, &it.name, args),
             Value::Nl(name) => self.call_language(name, args),
             Value::Isa(op) => self.with_handle(args, |this, args| this.call_instruction(*op, args, None)),
             Value::Scheduled(it) => {
@@ -98,8 +98,13 @@ impl Evaluator<'_> {
 
     /// Makes the value of a `def`, decorators applied. Decorators of NKI, and those whose import is unknown, mark only.
     pub fn define(&mut self, function: &Rc<Function>, frame: &Rc<Frame>) -> Result<Value> {
-        let mut value = self.make_closure(function, frame)?;
-        for decorator in function.decorators.iter().rev() {
+        let value = self.make_closure(function, frame)?;
+        self.decorated(value, &function.decorators, frame)
+    }
+
+    /// A function with its decorators applied, the last one first.
+    pub fn decorated(&mut self, mut value: Value, decorators: &[Expr], frame: &Rc<Frame>) -> Result<Value> {
+        for decorator in decorators.iter().rev() {
             match self.eval(decorator, frame) {
                 Ok(Value::Function(outer)) => {
                     let args = CallArgs::of(vec![value], decorator.span);

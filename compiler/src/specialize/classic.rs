@@ -11,6 +11,7 @@ use super::eval::{CallArgs, with_article};
 use super::history::Removed;
 use super::index::tensor_value;
 use super::mask::{Extent, Mask};
+use super::operate::overflow;
 use super::restrict::Masked;
 use super::scope::Frame;
 use super::tensor::int;
@@ -116,7 +117,8 @@ impl Evaluator<'_> {
                 let sizes: Option<Vec<i64>> = args.positional.iter().map(Value::as_int).collect();
                 let message = "the sizes of a grid are ints";
                 let sizes = sizes.ok_or_else(|| Error::type_error(message, span))?;
-                return Ok((Value::Int(sizes.iter().product()), all));
+                let count = sizes.iter().try_fold(1i64, |all, it| all.checked_mul(*it));
+                return Ok((Value::Int(count.ok_or_else(|| overflow("*", span))?), all));
             }
             "ndarray" | "zeros" | "ones" | "full" => return Ok((self.create_classic(name, args)?, all)),
             _ => {}

@@ -95,7 +95,7 @@ impl Evaluator<'_> {
                 let at = group.iter().position(|it| *it == self.place.rank);
                 let at = at.expect("the group was found by its rank") as i64;
                 Ok(Value::Int(
-                    group[(at - iteration).rem_euclid(size as i64) as usize].into(),
+                    group[(at - iteration.rem_euclid(size as i64)).rem_euclid(size as i64) as usize].into(),
                 ))
             }
             "all_reduce" => {

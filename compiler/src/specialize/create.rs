@@ -98,9 +98,8 @@ impl Evaluator<'_> {
         };
         let dtype = self.result_dtype(dtype, x.view.dtype, span)?;
         let region = match buffer {
-            Some(Value::Buffer(it)) => it,
-            Some(Value::Allocation(it)) => it.region,
-            _ => x.region,
+            None | Some(Value::None) => x.region,
+            buffer => region_of(buffer, span)?,
         };
         let tensor = self.fresh_like(&x, dtype, region, span)?;
         if let Some(fill) = fill {

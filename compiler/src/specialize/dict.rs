@@ -43,6 +43,7 @@ impl Dict {
         }
     }
 
+    /// Takes an entry out; those behind it move up, so it costs what the dict has.
     pub fn remove(&mut self, key: &Key) -> Option<Value> {
         let at = self.index.remove(key)?;
         let (_, value) = self.entries.remove(at);

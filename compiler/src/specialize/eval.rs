@@ -3,47 +3,24 @@
 //! Takes an expression and the frame it stands in, gives a value or the first mistake. Instructions are emitted on the
 //! way, by the calls inside. Operators stand in `operate.rs`, subscripts in `index.rs`, calls in `call.rs`.
 
-use super::access::{self, Key};
+mod arguments;
+mod comprehension;
+
+use super::access::Key;
 use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::index::{Pick, bound, masked, subscript, tensor_value};
 use super::operate::bounded;
-use super::scope::{Found, Frame, Scope};
+use super::scope::{Found, Frame};
 use super::value::{Tensor, Value};
-use super::{Evaluator, builtins};
-use crate::ast::{
-    ArgKind, BinOp, CallArg, CmpOp, CompClause, CompKind, Expr, ExprKind, FPart, LogicOp, UnaryOp,
-};
+use super::{Evaluator, access, builtins};
+use crate::ast::{BinOp, CmpOp, Expr, ExprKind, FPart, LogicOp, UnaryOp};
 use crate::ir::MAX_DIMS;
 use crate::limits::{EXPRESSION_DEPTH, limits};
 use crate::source::Span;
 use std::rc::Rc;
 
-/// Evaluated arguments of a call.
-pub struct CallArgs {
-    pub positional: Vec<Value>,
-    pub keywords: Vec<(Rc<str>, Value)>,
-    /// Where each keyword was written; missing for those that no source wrote.
-    pub keyword_spans: Vec<Span>,
-    /// The whole call.
-    pub span: Span,
-}
-
-impl CallArgs {
-    /// Positional arguments only.
-    pub fn of(positional: Vec<Value>, span: Span) -> CallArgs {
-        CallArgs::with(positional, Vec::new(), span)
-    }
-
-    pub fn with(positional: Vec<Value>, keywords: Vec<(Rc<str>, Value)>, span: Span) -> CallArgs {
-        CallArgs {
-            positional,
-            keywords,
-            keyword_spans: Vec::new(),
-            span,
-        }
-    }
-}
+pub use arguments::CallArgs;
 
 impl Evaluator<'_> {
     pub fn eval(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Value> {
@@ -185,7 +162,13 @@ impl Evaluator<'_> {
     }
 
     /// A subscript of a tensor, without making values of its slices.
-    fn eval_view(&mut self, tensor: &Tensor, index: &Expr, span: Span, frame: &Rc<Frame>) -> Result<Value> {
+    pub fn eval_view(
+        &mut self,
+        tensor: &Tensor,
+        index: &Expr,
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<Value> {
         let one = std::slice::from_ref(index);
         let keys = match &index.kind {
             ExprKind::Tuple(keys) if keys.len() <= MAX_DIMS => keys.as_slice(),
@@ -332,74 +315,6 @@ impl Evaluator<'_> {
         Ok(Value::Dict(Rc::new(dict.into())))
     }
 
-    /// A call of a value with arguments that are not evaluated yet.
-    pub fn call_with(
-        &mut self,
-        callee: &Value,
-        args: &[CallArg],
-        frame: &Rc<Frame>,
-        span: Span,
-    ) -> Result<Value> {
-        let values = self.eval_args(args, frame, span)?;
-        // A function may reduce over a loop whose variable it is given.
-        let passes_loops = match callee {
-            Value::Function(closure) => self.loops.begin_call(&closure.function, args),
-            _ => false,
-        };
-        let result = self.call(callee, values);
-        if passes_loops {
-            self.loops.end_call();
-        }
-        result
-    }
-
-    pub fn eval_args(&mut self, args: &[CallArg], frame: &Rc<Frame>, span: Span) -> Result<CallArgs> {
-        let is_keyword = |it: &&CallArg| matches!(it.kind, ArgKind::Keyword(_));
-        let n_keywords = args.iter().filter(is_keyword).count();
-        let mut out = CallArgs {
-            positional: Vec::with_capacity(args.len() - n_keywords),
-            keywords: Vec::with_capacity(n_keywords),
-            keyword_spans: Vec::with_capacity(n_keywords),
-            span,
-        };
-        for arg in args {
-            let value = self.eval(&arg.value, frame)?;
-            match &arg.kind {
-                ArgKind::Positional => out.positional.push(value),
-                ArgKind::Keyword(name) => {
-                    let is_same = |it: &Rc<str>| Rc::ptr_eq(it, &name.name) || *it == name.name;
-                    if out.keywords.iter().any(|it| is_same(&it.0)) {
-                        return Err(Error::new(
-                            Mistake::RepeatedArgument {
-                                name: name.name.clone(),
-                            },
-                            name.span,
-                        ));
-                    }
-                    out.keyword_spans.resize(out.keywords.len(), span);
-                    out.keyword_spans.push(name.span.to(arg.value.span));
-                    out.keywords.push((name.name.clone(), value));
-                }
-                ArgKind::Star => out.positional.extend(self.iterate(&value, arg.value.span)?),
-                ArgKind::DoubleStar => {
-                    let Value::Dict(dict) = &value else {
-                        return Err(Error::type_error(
-                            format!("** needs a dict, not {}", value.kind()),
-                            arg.value.span,
-                        ));
-                    };
-                    for (name, value) in dict.borrow().entries() {
-                        let Value::Str(name) = name else {
-                            return Err(Error::type_error("keyword names must be strings", arg.value.span));
-                        };
-                        out.keywords.push((name.clone(), value.clone()));
-                    }
-                }
-            }
-        }
-        Ok(out)
-    }
-
     fn eval_compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)], frame: &Rc<Frame>) -> Result<Value> {
         let mut left = self.eval(first, frame)?;
         let mut left_span = first.span;
@@ -420,67 +335,6 @@ impl Evaluator<'_> {
             (left, left_span) = (right, expr.span);
         }
         Ok(result)
-    }
-
-    fn comprehension(
-        &mut self,
-        kind: CompKind,
-        element: &Expr,
-        value: Option<&Expr>,
-        clauses: &[CompClause],
-        span: Span,
-        frame: &Rc<Frame>,
-    ) -> Result<Value> {
-        let scope = Rc::new(Scope::of_targets(clauses.iter().map(|it| &it.target)));
-        let inner = Frame::new(scope, Some(frame.clone()), frame.module);
-        let mut items = Vec::new();
-        let mut dict = Dict::default();
-        let mut collect = |this: &mut Self, inner: &Rc<Frame>| -> Result<()> {
-            let name = this.eval(element, inner)?;
-            match value {
-                None => items.push(name),
-                Some(value) => {
-                    let value = this.eval(value, inner)?;
-                    let key = name.key().ok_or_else(|| Error::unhashable(&name, element.span))?;
-                    dict.insert(key, name, value);
-                }
-            }
-            Ok(())
-        };
-        self.clause(clauses, &inner, &mut collect)?;
-        match kind {
-            CompKind::List | CompKind::Generator => Ok(Value::list(items)),
-            CompKind::Set => builtins::set_of(items, span),
-            CompKind::Dict => Ok(Value::Dict(Rc::new(dict.into()))),
-        }
-    }
-
-    fn clause(
-        &mut self,
-        clauses: &[CompClause],
-        frame: &Rc<Frame>,
-        collect: &mut dyn FnMut(&mut Self, &Rc<Frame>) -> Result<()>,
-    ) -> Result<()> {
-        let Some((clause, rest)) = clauses.split_first() else {
-            return collect(self, frame);
-        };
-        let iterable = self.eval(&clause.iter, frame)?;
-        let values = self.iterate(&iterable, clause.iter.span)?;
-        'values: for (idx, value) in values.into_iter().enumerate() {
-            self.step(clause.target.span)?;
-            self.assign(&clause.target, value, frame)?;
-            for test in &clause.tests {
-                let value = self.eval(test, frame)?;
-                if !self.truth(&value, test.span)? {
-                    continue 'values;
-                }
-            }
-            let outer = self.enter_iteration(idx, clause.iter.span);
-            let done = self.clause(rest, frame, collect);
-            self.leave(outer);
-            done?;
-        }
-        Ok(())
     }
 
     fn format_parts(&mut self, parts: &[FPart], frame: &Rc<Frame>) -> Result<String> {

@@ -66,9 +66,12 @@ impl Evaluator<'_> {
         finally: &[Stmt],
         frame: &Rc<Frame>,
     ) -> Result<Flow> {
+        let n_loops = self.open_loop_numbers().len();
         let outcome = match self.exec_block(body, frame) {
             Ok(Flow::Next) => self.exec_block(orelse, frame),
             Ok(flow) => Ok(flow),
+            // The body of a loop of the device that was left half-way is no loop: nothing goes on after it.
+            Err(error) if self.open_loop_numbers().len() != n_loops => return Err(error),
             Err(error) => self.handled(error, handlers, frame),
         };
         // What `finally` does to leave the block wins over what the block did.
@@ -140,14 +143,20 @@ impl Evaluator<'_> {
             ExprKind::Call { callee, args } => (&**callee, args.as_slice()),
             _ => (exception, &[][..]),
         };
-        let kind = self.sources.slice(class.span).to_string();
         let message = match args.first() {
             Some(arg) => self.eval(&arg.value, frame)?.text(),
             None => String::new(),
         };
-        let bases = match self.eval(class, frame) {
-            Ok(Value::Class(class)) => class.family(),
-            _ => Vec::new(),
+        let written = self.sources.slice(class.span).to_string();
+        let (kind, bases) = match self.eval(class, frame) {
+            Ok(Value::Class(class)) => (written, class.family()),
+            Ok(Value::Builtin(name)) => (name.to_string(), Vec::new()),
+            // A caught exception is known by its message: raising that is raising it again.
+            Ok(Value::Str(_)) if args.is_empty() && !self.caught.is_empty() => {
+                let caught = self.caught.last().expect("there is one");
+                return Ok(Box::new(caught.clone()));
+            }
+            _ => (written, Vec::new()),
         };
         Ok(Error::new(Mistake::Raised { kind, message, bases }, span))
     }

@@ -3,6 +3,8 @@
 //! Takes statements and a frame, unrolls loops and resolves branches, gives how the block was left. Module-level
 //! statements run through the same code when one of their names is first used.
 
+mod target;
+
 use super::Evaluator;
 use super::dependence::Run;
 use super::error::{Error, Mistake, Result};
@@ -12,6 +14,8 @@ use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::limits::limits;
 use crate::source::Span;
 use std::rc::Rc;
+
+pub use target::target_name;
 
 /// How a block was left.
 pub enum Flow {
@@ -52,15 +56,23 @@ impl Evaluator<'_> {
             StmtKind::Assign { targets, value } => {
                 if let [target] = targets.as_slice()
                     && let ExprKind::Index { value: base, index } = &target.kind
-                    && let base = self.eval(base, frame)?
-                    && let Value::Tensor(_) | Value::Blocks(_) = base
                 {
-                    let index = self.eval(index, frame)?;
-                    let place = self.index(&base, &index, target.span)?;
+                    let container = self.eval(base, frame)?;
                     self.naming = target_name(targets);
-                    let done = self.assign_into(&place, value, frame);
+                    if let Value::Tensor(_) | Value::Blocks(_) = container {
+                        let naming = self.naming.take();
+                        let index = self.eval(index, frame)?;
+                        let place = self.index(&container, &index, target.span)?;
+                        self.naming = naming;
+                        let done = self.assign_into(&place, value, frame);
+                        self.naming = None;
+                        done?;
+                        return Ok(Flow::Next);
+                    }
+                    let value = self.eval(value, frame);
                     self.naming = None;
-                    done?;
+                    let (value, index) = (value?, self.eval(index, frame)?);
+                    self.assign_element(base, &container, &index, value, target.span, frame)?;
                     return Ok(Flow::Next);
                 }
                 if let ([target], ExprKind::Name(variable)) = (targets.as_slice(), &value.kind)
@@ -91,18 +103,7 @@ impl Evaluator<'_> {
                 }
             }
             StmtKind::AugAssign { target, op, value } => {
-                let old = self.eval(target, frame)?;
-                let new = match old {
-                    Value::Tensor(_) | Value::Access(_) => match self.augmented(&old, *op, value, frame)? {
-                        Some(new) => new,
-                        None => return Ok(Flow::Next),
-                    },
-                    old => {
-                        let operand = self.eval(value, frame)?;
-                        self.binary_in_place(*op, &old, &operand, stmt.span)?
-                    }
-                };
-                self.assign(target, new, frame)?;
+                self.augment(target, *op, value, stmt.span, frame)?
             }
             StmtKind::Return(value) => {
                 let Some(value) = value else {
@@ -306,7 +307,18 @@ impl Evaluator<'_> {
     }
 
     fn assertion(&mut self, test: &Expr, message: Option<&Expr>, frame: &Rc<Frame>) -> Result<()> {
-        let value = self.eval(test, frame)?;
+        // The two sides of a comparison say more than the word False.
+        let (value, sides) = match &test.kind {
+            ExprKind::Compare { first, rest } if rest.len() == 1 => {
+                let (op, second) = &rest[0];
+                let (left, right) = (self.eval(first, frame)?, self.eval(second, frame)?);
+                (
+                    self.compare(*op, &left, &right, test.span)?,
+                    Some((left, *op, right)),
+                )
+            }
+            _ => (self.eval(test, frame)?, None),
+        };
         if self.truth(&value, test.span)? {
             return Ok(());
         }
@@ -314,99 +326,8 @@ impl Evaluator<'_> {
             Some(it) => Some(self.eval(it, frame)?.text()),
             None => None,
         };
-        // The two sides of a comparison say more than the word False.
-        let sides = match &test.kind {
-            ExprKind::Compare { first, rest } if rest.len() == 1 => {
-                let left = self.eval(first, frame)?;
-                let right = self.eval(&rest[0].1, frame)?;
-                Some((left.repr(), rest[0].0, right.repr()))
-            }
-            _ => None,
-        };
+        let sides = sides.map(|(left, op, right)| (left.repr(), op, right.repr()));
         Err(Error::new(Mistake::Assertion { message, sides }, test.span))
-    }
-
-    /// Assigns to a name, an attribute, a subscript, or unpacks into several.
-    pub fn assign(&mut self, target: &Expr, value: Value, frame: &Rc<Frame>) -> Result<()> {
-        match &target.kind {
-            ExprKind::Name(name) => {
-                self.assign_name(name, value, frame);
-                Ok(())
-            }
-            ExprKind::Index { value: base, index } => {
-                let base_value = self.eval(base, frame)?;
-                let index_value = self.eval(index, frame)?;
-                let changed = self.store(&base_value, &index_value, value, target.span)?;
-                // A part of an array is a copy, so the changed part goes back into the whole.
-                if let (Some(changed), ExprKind::Index { .. }) = (changed, &base.kind) {
-                    self.assign(base, changed, frame)?;
-                }
-                Ok(())
-            }
-            ExprKind::Tuple(targets) | ExprKind::List(targets) => {
-                self.unpack(targets, value, target.span, frame)
-            }
-            ExprKind::Attr { value: base, attr } => {
-                let base = self.eval(base, frame)?;
-                if let Value::Object(object) = &base {
-                    object.set(&attr.name, value);
-                    return Ok(());
-                }
-                let problem = format!(
-                    "{} has no attribute that can be assigned",
-                    super::eval::with_article(base.kind())
-                );
-                Err(Error::type_error(problem, attr.span))
-            }
-            _ => Err(Error::type_error(
-                "this is not something that can be assigned to",
-                target.span,
-            )),
-        }
-    }
-
-    fn unpack(&mut self, targets: &[Expr], value: Value, span: Span, frame: &Rc<Frame>) -> Result<()> {
-        let values = self.iterate(&value, span)?;
-        let star = targets
-            .iter()
-            .position(|it| matches!(it.kind, ExprKind::Starred(_)));
-        let fits = match star {
-            None => values.len() == targets.len(),
-            Some(_) => values.len() + 1 >= targets.len(),
-        };
-        if !fits {
-            return Err(Error::new(
-                Mistake::Unpack {
-                    targets: targets.len(),
-                    values: values.len(),
-                },
-                span,
-            ));
-        }
-        let n_after = star.map_or(0, |it| targets.len() - it - 1);
-        let n_values = values.len();
-        let mut values = values.into_iter();
-        for (idx, target) in targets.iter().enumerate() {
-            match &target.kind {
-                ExprKind::Starred(inner) => {
-                    let taken: Vec<Value> = values.by_ref().take(n_values - n_after - idx).collect();
-                    self.assign(inner, Value::list(taken), frame)?;
-                }
-                _ => {
-                    let value = values
-                        .next()
-                        .expect("the counts of targets and values were compared");
-                    self.assign(target, value, frame)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub fn assign_name(&mut self, name: &Rc<str>, value: Value, frame: &Rc<Frame>) {
-        if !frame.assign(name, value.clone()) {
-            self.set_global(frame.module, name, value);
-        }
     }
 }
 
@@ -419,18 +340,6 @@ fn goes_over(iter: &Expr, names: &[&str]) -> bool {
         ExprKind::Name(name) => names.contains(&&**name),
         ExprKind::Attr { attr, .. } => names.contains(&&*attr.name),
         _ => false,
-    }
-}
-
-/// The name that a tensor made on the right side gets.
-pub fn target_name(targets: &[Expr]) -> Option<Rc<str>> {
-    match targets.first().map(|it| &it.kind) {
-        Some(ExprKind::Name(name)) => Some(name.clone()),
-        Some(ExprKind::Index { value, .. }) => match &value.kind {
-            ExprKind::Name(name) => Some(name.clone()),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -31,8 +31,11 @@ pub fn format(value: &Value, spec: &str) -> Result<String, String> {
             };
             (String::new(), text, false)
         }
-        (_, Some('d' | 'b' | 'o' | 'x' | 'X' | 'c' | 'n')) => integer(value, &parsed, spec)?,
-        (Value::Int(_) | Value::Bool(_), None) => integer(value, &parsed, spec)?,
+        (_, Some('d' | 'b' | 'o' | 'x' | 'X' | 'c')) => integer(value, &parsed, spec)?,
+        (Value::Int(_) | Value::Bool(_), None | Some('n')) => integer(value, &parsed, spec)?,
+        (Value::Int(_) | Value::Bool(_) | Value::Float(_), Some('s')) => {
+            return Err(format!("format code `s` does not fit a {}", value.kind()));
+        }
         _ if value.as_float().is_some() => float(value, &parsed),
         (_, None | Some('s')) => (String::new(), value.text(), false),
         (_, Some(kind)) => return Err(format!("format code `{kind}` does not fit a {}", value.kind())),
@@ -144,6 +147,7 @@ fn float(value: &Value, spec: &Spec) -> (String, String, bool) {
         Some('%') => format!("{:.precision$}%", size * 100.0),
         Some(kind @ ('e' | 'E')) => exponent(size, precision, kind),
         Some(kind @ ('g' | 'G')) => general(size, precision, kind),
+        Some('n') => general(size, precision, 'g'),
         _ if spec.precision.is_some() => general(size, precision, 'g'),
         _ => super::repr::float_repr(size),
     };
@@ -186,11 +190,16 @@ fn grouped(digits: &str, spec: &Spec) -> String {
     let Some(separator) = spec.comma else {
         return digits.to_string();
     };
-    let end = digits.find(['.', 'e', 'E', '%']).unwrap_or(digits.len());
+    let by_bits = separator == '_' && matches!(spec.kind, Some('b' | 'o' | 'x' | 'X'));
+    let group = if by_bits { 4 } else { 3 };
+    let end = match by_bits {
+        true => digits.len(),
+        false => digits.find(['.', 'e', 'E', '%']).unwrap_or(digits.len()),
+    };
     let (whole, rest) = digits.split_at(end);
     let mut out = String::new();
     for (idx, c) in whole.chars().enumerate() {
-        if idx > 0 && (whole.len() - idx) % 3 == 0 {
+        if idx > 0 && (whole.len() - idx) % group == 0 {
             out.push(separator);
         }
         out.push(c);
@@ -222,11 +231,12 @@ fn pad(spec: &Spec, sign: String, digits: String, is_number: bool) -> String {
 
 /// Formats as `text % values` does.
 pub fn percent(text: &str, values: &Value) -> Result<String, String> {
-    let values = match values {
+    let given = match values {
         Value::Tuple(it) => it.to_vec(),
         other => vec![other.clone()],
     };
-    let mut values = values.into_iter();
+    let is_mapping = matches!(values, Value::Dict(_) | Value::List(_));
+    let mut values = given.into_iter();
     let mut out = String::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -253,6 +263,7 @@ pub fn percent(text: &str, values: &Value) -> Result<String, String> {
             's' => (Value::str(value.text()), 's'),
             'r' => (Value::str(value.repr()), 's'),
             'i' | 'u' => (value, 'd'),
+            'c' if matches!(value, Value::Str(_)) => (value, 's'),
             it => (value, it),
         };
         if kind == 's' && !spec.is_empty() && !spec.starts_with('<') {
@@ -264,6 +275,9 @@ pub fn percent(text: &str, values: &Value) -> Result<String, String> {
         };
         spec.push(kind);
         out.push_str(&format(&value, &spec)?);
+    }
+    if values.next().is_some() && !is_mapping {
+        return Err("more values than places in the % format".to_string());
     }
     Ok(out)
 }

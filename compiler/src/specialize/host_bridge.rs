@@ -6,6 +6,7 @@ use super::Evaluator;
 use super::builtins::required;
 use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
+use super::operate::bounded;
 use super::value::{Module, Value};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
 use crate::host::{self, Arg, HostArray, HostDtype, HostResult};
@@ -23,11 +24,23 @@ fn wrap<T>(result: HostResult<T>, span: Span) -> Result<T> {
     })
 }
 
+/// Sequences in each other become an array so deep; NumPy gives up at 64 dimensions, too.
+const MAX_NESTING: usize = 64;
+
 pub fn to_arg(value: &Value, span: Span) -> Result<Arg> {
+    nested_arg(value, MAX_NESTING, span)
+}
+
+/// The argument in a value in which sequences may stand `levels` deep in each other.
+fn nested_arg(value: &Value, levels: usize, span: Span) -> Result<Arg> {
     let many = |items: &[Value]| {
+        let Some(levels) = levels.checked_sub(1) else {
+            let message = format!("sequences are more than {MAX_NESTING} deep in each other");
+            return Err(Error::value_error(message, span));
+        };
         items
             .iter()
-            .map(|it| to_arg(it, span))
+            .map(|it| nested_arg(it, levels, span))
             .collect::<Result<Vec<_>>>()
     };
     Ok(match value {
@@ -39,7 +52,10 @@ pub fn to_arg(value: &Value, span: Span) -> Result<Arg> {
         Value::Ellipsis => Arg::Ellipsis,
         Value::Tuple(it) => Arg::Tuple(many(it)?),
         Value::List(it) => Arg::List(many(&it.borrow())?),
-        Value::Range(it) => Arg::List((0..it.len()).map(|idx| Arg::Int(it.get(idx))).collect()),
+        Value::Range(it) => {
+            bounded(usize::try_from(it.len()).unwrap_or(usize::MAX), span)?;
+            Arg::List((0..it.len()).map(|idx| Arg::Int(it.get(idx))).collect())
+        }
         Value::Slice(it) => Arg::Slice {
             start: bound(&it.start, span)?,
             stop: bound(&it.stop, span)?,

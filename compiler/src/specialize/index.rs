@@ -9,7 +9,8 @@ use super::eval::with_article;
 use super::history::Removed;
 use super::host_bridge;
 use super::mask::Extent;
-use super::value::{SliceValue, Tensor, Value};
+use super::operate::overflow;
+use super::value::{Range, SliceValue, Tensor, Value};
 use super::{access, affine, restrict};
 use crate::ir::{Dim, MAX_DIMS, View};
 use crate::source::Span;
@@ -92,6 +93,9 @@ impl Evaluator<'_> {
                 }
             }
             Value::Range(range) => {
+                if let Value::Slice(slice) = index {
+                    return range_part(range, slice, span);
+                }
                 let at = element(index, range.len() as usize, "range", span)?;
                 Ok(Value::Int(range.get(at as i64)))
             }
@@ -188,9 +192,31 @@ pub fn masked(value: &Value, index: &Value, span: Span) -> Result<Value> {
     Ok(tensor_value(Tensor { view, ..tensor }))
 }
 
-/// Python's slicing of a sequence: bounds are clipped.
+/// Python's slice of a range is a range.
+fn range_part(range: &Range, slice: &SliceValue, span: Span) -> Result<Value> {
+    let (start, stop, step) = clipped(range.len(), slice, span)?;
+    let at = |idx: i64| i128::from(range.start) + i128::from(idx) * i128::from(range.step);
+    let ends = [at(start), at(stop), i128::from(range.step) * i128::from(step)].map(i64::try_from);
+    match ends {
+        [Ok(start), Ok(stop), Ok(step)] => Ok(Value::Range(Rc::new(Range { start, stop, step }))),
+        _ => Err(overflow("range", span)),
+    }
+}
+
+/// Python's slicing of a sequence.
 fn sliced<T: Clone>(items: &[T], slice: &SliceValue, span: Span) -> Result<Vec<T>> {
-    let length = items.len() as i64;
+    let (start, stop, step) = clipped(items.len() as i64, slice, span)?;
+    let mut out = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        out.push(items[at as usize].clone());
+        at = at.saturating_add(step);
+    }
+    Ok(out)
+}
+
+/// The bounds of a slice of a sequence, clipped to it, and its step.
+fn clipped(length: i64, slice: &SliceValue, span: Span) -> Result<(i64, i64, i64)> {
     let int = |it: &Value| match it {
         Value::None => Ok(None),
         _ => it
@@ -209,14 +235,11 @@ fn sliced<T: Clone>(items: &[T], slice: &SliceValue, span: Span) -> Result<Vec<T
         })
     };
     let (first, last) = if step > 0 { (low, high) } else { (high, low) };
-    let (start, stop) = (clip(int(&slice.start)?, first), clip(int(&slice.stop)?, last));
-    let mut out = Vec::new();
-    let mut at = start;
-    while (step > 0 && at < stop) || (step < 0 && at > stop) {
-        out.push(items[at as usize].clone());
-        at += step;
-    }
-    Ok(out)
+    Ok((
+        clip(int(&slice.start)?, first),
+        clip(int(&slice.stop)?, last),
+        step,
+    ))
 }
 
 /// One index of a subscript of a tensor.

@@ -99,6 +99,7 @@ impl Evaluator<'_> {
             }
         }
         self.keep_alive(&shown);
+        self.settle_order()?;
         self.settle_zeros();
         let shown = shown.iter().filter_map(|it| self.shown(it)).collect();
         Ok((inputs, shown))
@@ -122,13 +123,13 @@ impl Evaluator<'_> {
 
     /// Makes what has a name, or is shown, a result: results keep their place until the end.
     fn keep_alive(&mut self, shown: &[Value]) {
-        let mut tensors: Vec<(String, Tensor)> = Vec::new();
+        let mut held = Held::default();
         for (name, value) in self.modules[TOP.0].values() {
-            tensors_in(&value, &name, &mut tensors);
+            held.add(&value, &name);
         }
-        shown.iter().for_each(|it| tensors_in(it, "shown", &mut tensors));
+        shown.iter().for_each(|it| held.add(it, "shown"));
         let mut kept: FxHashSet<BufferId> = FxHashSet::default();
-        for (name, tensor) in tensors {
+        for (name, tensor) in held.tensors {
             let buffer = tensor.buffer();
             // Arguments keep their place anyway.
             if self.program[buffer].role != Role::In && kept.insert(buffer) {
@@ -158,35 +159,53 @@ impl Evaluator<'_> {
     }
 }
 
-/// The tensors that a value holds, with the names by which they are reached.
-fn tensors_in(value: &Value, name: &str, out: &mut Vec<(String, Tensor)>) {
-    let mut each = |items: &[Value]| {
-        for (idx, item) in items.iter().enumerate() {
-            tensors_in(item, &format!("{name}[{idx}]"), out);
+/// The tensors that values hold, with the names by which they are reached.
+#[derive(Default)]
+struct Held {
+    tensors: Vec<(String, Tensor)>,
+    /// The containers that were looked into: a list may hold itself.
+    seen: FxHashSet<*const ()>,
+    depth: usize,
+}
+
+impl Held {
+    fn add(&mut self, value: &Value, name: &str) {
+        const MAX_DEPTH: usize = 1_000;
+        let container: Option<*const ()> = match value {
+            Value::Tuple(it) => Some(Rc::as_ptr(it).cast()),
+            Value::List(it) => Some(Rc::as_ptr(it).cast()),
+            Value::Dict(it) => Some(Rc::as_ptr(it).cast()),
+            Value::Object(it) => Some(Rc::as_ptr(it).cast()),
+            _ => None,
+        };
+        if container.is_some_and(|it| !self.seen.insert(it)) || self.depth == MAX_DEPTH {
+            return;
         }
-    };
-    match value {
-        Value::Tensor(it) => out.push((name.to_string(), Tensor::clone(it))),
-        Value::Access(it) => out.push((name.to_string(), it.tensor().clone())),
-        Value::Tuple(items) => each(items),
-        Value::List(items) => {
-            if let Ok(items) = items.try_borrow() {
-                each(&items);
-            }
-        }
-        Value::Blocks(it) => each(&it.tiles()),
-        Value::Dict(it) => {
-            if let Ok(it) = it.try_borrow() {
-                for (key, value) in it.entries() {
-                    tensors_in(value, &format!("{name}[{}]", key.repr()), out);
+        self.depth += 1;
+        match value {
+            Value::Tensor(it) => self.tensors.push((name.to_string(), Tensor::clone(it))),
+            Value::Access(it) => self.tensors.push((name.to_string(), it.tensor().clone())),
+            Value::Tuple(items) => self.add_all(items, name),
+            Value::List(items) => self.add_all(&items.borrow(), name),
+            Value::Blocks(it) => self.add_all(&it.tiles(), name),
+            Value::Dict(it) => {
+                for (key, value) in it.borrow().entries() {
+                    self.add(value, &format!("{name}[{}]", key.repr()));
                 }
             }
-        }
-        Value::Object(it) => {
-            for (field, value) in it.fields() {
-                tensors_in(&value, &format!("{name}.{field}"), out);
+            Value::Object(it) => {
+                for (field, value) in it.fields() {
+                    self.add(&value, &format!("{name}.{field}"));
+                }
             }
+            _ => {}
         }
-        _ => {}
+        self.depth -= 1;
+    }
+
+    fn add_all(&mut self, items: &[Value], name: &str) {
+        for (idx, item) in items.iter().enumerate() {
+            self.add(item, &format!("{name}[{idx}]"));
+        }
     }
 }

@@ -86,6 +86,17 @@ fn picks(this: &mut Evaluator<'_>, args: CallArgs, order: Order) -> Result<Vec<V
     };
     let mut rows: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {
+        let fits = |row: &Vec<usize>| match order {
+            Order::Ascending => items.len() - row.last().map_or(0, |it| it + 1),
+            Order::Any => items.len() - row.len(),
+        };
+        let n_longer: usize = rows.iter().map(fits).sum();
+        if n_longer as u64 > limits().list_items {
+            return Err(Error::value_error("there are too many ways to pick", span));
+        }
+        if n_longer == 0 {
+            return Ok(Vec::new());
+        }
         let longer = |row: &Vec<usize>| {
             let first = match order {
                 Order::Ascending => row.last().map_or(0, |it| it + 1),
@@ -96,9 +107,6 @@ fn picks(this: &mut Evaluator<'_>, args: CallArgs, order: Order) -> Result<Vec<V
                 .collect::<Vec<_>>()
         };
         rows = rows.iter().flat_map(longer).collect();
-        if rows.len() as u64 > limits().list_items {
-            return Err(Error::value_error("there are too many ways to pick", span));
-        }
     }
     let row = |row: &Vec<usize>| Value::tuple(row.iter().map(|&at| items[at].clone()).collect());
     Ok(rows.iter().map(row).collect())
@@ -141,17 +149,26 @@ fn product(this: &mut Evaluator<'_>, args: CallArgs) -> Result<Vec<Value>> {
         lists.push(this.iterate(list, span)?);
     }
     let repeat = args.keywords.iter().find(|it| &*it.0 == "repeat");
-    let n_times = repeat.and_then(|it| it.1.as_int()).unwrap_or(1).clamp(0, 64);
+    let n_times = match repeat {
+        Some((_, times)) => super::tensor::int(times, "`repeat`", span)?,
+        None => 1,
+    };
+    const MAX_LISTS: u64 = 1_000;
+    let n_lists = (lists.len() as u64).saturating_mul(n_times.max(0) as u64);
+    if n_lists > MAX_LISTS {
+        let message = format!("the product of {n_lists} sequences; at most {MAX_LISTS} are taken");
+        return Err(Error::value_error(message, span));
+    }
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
     for list in (0..n_times).flat_map(|_| &lists) {
+        if (rows.len() as u64).saturating_mul(list.len() as u64) > limits().list_items {
+            return Err(Error::value_error("the product has too many rows", span));
+        }
         let extend = |row: &Vec<Value>| {
             let with = |it: &Value| row.iter().cloned().chain([it.clone()]).collect::<Vec<_>>();
             list.iter().map(with).collect::<Vec<_>>()
         };
         rows = rows.iter().flat_map(extend).collect();
-        if rows.len() as u64 > limits().list_items {
-            return Err(Error::value_error("the product has too many rows", span));
-        }
     }
     Ok(rows.into_iter().map(Value::tuple).collect())
 }

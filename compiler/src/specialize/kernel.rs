@@ -1,26 +1,34 @@
 //! Whole kernels: finding one, binding its arguments, collecting its results; and host functions, evaluated on arrays.
 
+mod choose;
+mod results;
+
+use super::Evaluator;
 use super::call::{in_places, unexpected};
 use super::constant::ArrayLoader;
 use super::error::{Error, Mistake, Result, closest};
-use super::eval::{CallArgs, with_article};
+use super::eval::CallArgs;
 use super::history::Dialect;
 use super::host_bridge::from_arg;
 use super::modules::{Loader, ModuleEnv};
 use super::scope::{Frame, Scope};
 use super::tensor::Creation;
-use super::value::{ModuleId, Region, Tensor, Value};
-use super::{Evaluator, layout};
-use crate::ast::{self, Expr, ExprKind, Function, ParamKind, StmtKind};
+use super::value::{ModuleId, Region, Value};
+use crate::ast;
+use crate::ast::{Expr, Function, ParamKind};
 use crate::diagnostic::{Diagnostic, Report};
 use crate::dtype::Dtype;
 use crate::host::{Arg, HostArray};
-use crate::ir::{BufferId, Name, Program, ResultValue, Role, Shape};
-use crate::isa::Memory;
+use crate::ir::{BufferId, Name, Program, Role};
 use crate::launch::Place;
 use crate::source::{FileId, Sources, Span};
 use crate::target::Target;
+use choose::{decorator_name, functions, name_of};
+use results::flatten;
 use std::rc::Rc;
+
+pub use choose::{choose, kernel_names};
+pub use results::returned_names;
 
 /// What to specialise.
 pub struct Request<'a> {
@@ -104,75 +112,6 @@ pub enum HostValue {
     Array(HostArray),
     Literal(String),
     Tuple(Vec<HostValue>),
-}
-
-/// Decorators that mark a kernel.
-const MARKS: &[&str] = &[
-    "jit",
-    "nki_jit",
-    "trace",
-    "baremetal",
-    "benchmark",
-    "profile",
-    "simulate",
-];
-
-/// The functions of a file that are marked as kernels.
-pub fn kernel_names(module: &ast::Module) -> Vec<Rc<str>> {
-    functions(module)
-        .into_iter()
-        .filter(|it| it.decorators.iter().any(is_mark))
-        .filter_map(name_of)
-        .collect()
-}
-
-/// The functions of a file, also those under a module-level `if`, `try` or `with`.
-fn functions(module: &ast::Module) -> Vec<&Rc<Function>> {
-    fn collect<'a>(body: &'a [ast::Stmt], out: &mut Vec<&'a Rc<Function>>) {
-        for stmt in body {
-            match &stmt.kind {
-                StmtKind::Def(function) => out.push(function),
-                StmtKind::If { body, orelse, .. } => {
-                    collect(body, out);
-                    collect(orelse, out);
-                }
-                StmtKind::With { body, .. } => collect(body, out),
-                StmtKind::Try {
-                    body,
-                    handlers,
-                    orelse,
-                    finally,
-                } => {
-                    collect(body, out);
-                    handlers.iter().for_each(|it| collect(&it.body, out));
-                    collect(orelse, out);
-                    collect(finally, out);
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut out = Vec::new();
-    collect(&module.body, &mut out);
-    out
-}
-
-fn name_of(function: &Rc<Function>) -> Option<Rc<str>> {
-    function.name.as_ref().map(|it| it.name.clone())
-}
-
-fn is_mark(decorator: &Expr) -> bool {
-    decorator_name(decorator).is_some_and(|it| MARKS.contains(&it))
-}
-
-/// The last word of a decorator, without its arguments.
-fn decorator_name(decorator: &Expr) -> Option<&str> {
-    match &decorator.kind {
-        ExprKind::Name(name) => Some(name),
-        ExprKind::Attr { attr, .. } => Some(&attr.name),
-        ExprKind::Call { callee, .. } => decorator_name(callee),
-        _ => None,
-    }
 }
 
 /// Specialises a kernel of a parsed file. On failure: everything that is wrong, and what the kernel had printed.
@@ -266,70 +205,6 @@ pub fn evaluate(
     Ok(Evaluated {
         arrays,
         printed: this.printed,
-    })
-}
-
-pub fn choose(module: &ast::Module, wanted: Option<&str>, file: FileId) -> Result<Rc<Function>> {
-    let top = Span::new(file, 0, 0);
-    let all: Vec<&Rc<Function>> = functions(module);
-    let names = |list: &[&Rc<Function>]| {
-        list.iter()
-            .filter_map(|it| name_of(it))
-            .map(|it| it.to_string())
-            .collect()
-    };
-    let kernels: Vec<&Rc<Function>> = all
-        .iter()
-        .filter(|it| it.decorators.iter().any(is_mark))
-        .copied()
-        .collect();
-    match (wanted, kernels.as_slice()) {
-        (Some(wanted), _) => {
-            // A later definition of a name replaces the earlier one.
-            let named = |name: &str| all.iter().rev().find(|it| name_of(it).as_deref() == Some(name));
-            let found = named(wanted).or_else(|| named(scheduled_kernel(module, wanted)?));
-            found.map(|it| Rc::clone(it)).ok_or_else(|| {
-                let known: Vec<String> = names(&all);
-                let suggestion = closest(wanted, known.iter().map(String::as_str));
-                Error::new(
-                    Mistake::UnknownKernel {
-                        name: wanted.to_string(),
-                        suggestion,
-                    },
-                    top,
-                )
-            })
-        }
-        (None, [one]) => Ok(Rc::clone(one)),
-        (None, []) => Err(Error::new(Mistake::NoKernel { names: names(&all) }, top)),
-        (None, several) => Err(Error::new(
-            Mistake::SeveralKernels {
-                names: names(several),
-            },
-            several[0].header,
-        )),
-    }
-}
-
-/// The kernel of which a module-level variable is the scheduled form: `variable = kernel.with_schedule(…)`.
-fn scheduled_kernel<'a>(module: &'a ast::Module, variable: &str) -> Option<&'a str> {
-    module.body.iter().rev().find_map(|stmt| {
-        let StmtKind::Assign { targets, value } = &stmt.kind else {
-            return None;
-        };
-        let is_it = |it: &Expr| matches!(&it.kind, ExprKind::Name(name) if **name == *variable);
-        let ExprKind::Call { callee, .. } = &value.kind else {
-            return None;
-        };
-        match &callee.kind {
-            ExprKind::Attr { value, attr } if targets.iter().any(is_it) && &*attr.name == "with_schedule" => {
-                match &value.kind {
-                    ExprKind::Name(kernel) => Some(&**kernel),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
     })
 }
 
@@ -489,66 +364,6 @@ impl Evaluator<'_> {
         self.eval(&expr, &frame)
     }
 
-    fn collect_results(&mut self, value: &Value, span: Span) -> Result<()> {
-        let values = match value {
-            Value::None => Vec::new(),
-            Value::Tuple(_) | Value::List(_) => flatten(value),
-            value => vec![value.clone()],
-        };
-        let names = std::mem::take(&mut self.returned);
-        for (idx, value) in values.iter().enumerate() {
-            let Value::Tensor(tensor) = value else {
-                let kind = with_article(value.kind());
-                return Err(Error::new(Mistake::ResultNotTensor { kind }, span));
-            };
-            if tensor.is_on_chip() {
-                let kind = format!("a tensor in {}", tensor.region.name());
-                return Err(Error::new(Mistake::ResultNotTensor { kind }, span));
-            }
-            self.whole_result(tensor, span)?;
-            let given = names
-                .get(idx)
-                .cloned()
-                .flatten()
-                .filter(|_| names.len() == values.len());
-            let taken = |it: &str| self.program.results.iter().any(|result| result.name == it);
-            let name = match given {
-                Some(it) if !taken(&it) => it.to_string(),
-                _ => format!("out{idx}"),
-            };
-            self.program.results.push(ResultValue {
-                name,
-                buffer: tensor.buffer(),
-            });
-        }
-        let writes_argument = self.program.insts.iter().any(|inst| {
-            let dst = self.program.accesses(inst).next();
-            dst.is_some_and(|it| self.program[it.1.buffer].role == Role::In)
-        });
-        if values.is_empty() && !writes_argument {
-            return Err(Error::new(Mistake::NoResult, span));
-        }
-        Ok(())
-    }
-
-    /// Makes a returned tensor a result; a reshaped view of all of it gives the result its shape.
-    fn whole_result(&mut self, tensor: &Tensor, span: Span) -> Result<()> {
-        let buffer = &mut self.program.buffers[tensor.buffer().index()];
-        debug_assert_eq!(buffer.memory, Memory::Hbm, "results on chip were refused");
-        let is_whole = tensor.view.count() == buffer.shape.count() && layout::is_contiguous(tensor);
-        let shape: Vec<u32> = tensor.shape().collect();
-        let same = *shape == *buffer.shape;
-        if !is_whole || tensor.view.dtype != buffer.dtype || (!same && buffer.role == Role::In) {
-            let kind = "a part or another reading of a tensor".to_string();
-            return Err(Error::new(Mistake::ResultNotTensor { kind }, span));
-        }
-        if buffer.role == Role::Local {
-            buffer.role = Role::Out;
-            buffer.shape = Shape::new(&shape).expect("a view has no more dimensions than a shape can have");
-        }
-        Ok(())
-    }
-
     fn run_host(&mut self, function: &Rc<Function>, args: &[(String, HostValue)]) -> Result<Vec<HostArray>> {
         let frame = Frame::new(Rc::new(Scope::default()), None, ModuleId(0));
         let Value::Function(closure) = self.make_closure(function, &frame)? else {
@@ -567,7 +382,7 @@ impl Evaluator<'_> {
             })?;
         let values = match &value {
             Value::None => Vec::new(),
-            Value::Tuple(_) => flatten(&value),
+            Value::Tuple(_) => flatten(&value, span)?,
             value => vec![value.clone()],
         };
         let array = |it: &Value| match super::host_bridge::to_arg(it, span)? {
@@ -597,22 +412,5 @@ impl Evaluator<'_> {
                     .collect::<Result<_>>()?,
             )),
         }
-    }
-}
-
-/// The values of nested tuples and lists, in order.
-fn flatten(value: &Value) -> Vec<Value> {
-    match value.items() {
-        Some(items) => items.iter().flat_map(flatten).collect(),
-        None => vec![value.clone()],
-    }
-}
-
-/// The names in a `return`, one per value.
-pub fn returned_names(value: &Expr) -> Vec<Option<Rc<str>>> {
-    match &value.kind {
-        ExprKind::Name(name) => vec![Some(name.clone())],
-        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().flat_map(returned_names).collect(),
-        _ => vec![None],
     }
 }

@@ -12,7 +12,7 @@ use super::exec::range_of;
 use super::index::tensor_value;
 use super::operate::overflow;
 use super::reduce::REDUCTIONS;
-use super::tensor::{Creation, axis, int};
+use super::tensor::{Creation, axis, int, int_list};
 use super::value::{Member, Region, Tensor, Value};
 use super::{Evaluator, Warning, layout};
 use crate::dtype::Dtype;
@@ -130,16 +130,18 @@ impl Evaluator<'_> {
             }
             "program_id" => {
                 let [axis] = args.bind("nl.program_id", ["axis"], 0)?;
-                let axis = axis.and_then(|it| it.as_int()).unwrap_or(0);
+                let axis = axis.map_or(Ok(0), |it| int(&it, "the axis", span))?;
                 self.reads_place = true;
                 let id = usize::try_from(axis).ok().and_then(|it| self.program_id.get(it));
                 Ok(Value::Int(id.map_or(0, |it| i64::from(*it))))
             }
             "num_programs" => {
                 let [axes] = args.bind("nl.num_programs", ["axes"], 0)?;
-                let axis = axes.and_then(|it| it.as_int()).unwrap_or(0);
-                let count = usize::try_from(axis).ok().and_then(|it| self.grid.get(it));
-                Ok(Value::Int(count.map_or(1, |it| i64::from(*it))))
+                let axes = axes.filter(|it| !matches!(it, Value::None));
+                let axes = axes.map_or(Ok(vec![0]), |it| int_list(&it, "`axes`", span))?;
+                let count = |axis: &i64| usize::try_from(*axis).ok().and_then(|it| self.grid.get(it));
+                let counts = axes.iter().map(|it| count(it).map_or(1, |it| i64::from(*it)));
+                Ok(Value::Int(counts.fold(1, i64::saturating_mul)))
             }
             "program_ndim" => Ok(Value::Int(self.grid.len() as i64)),
             "is_hbm" | "is_sbuf" | "is_psum" | "is_on_chip" => {

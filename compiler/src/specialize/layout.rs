@@ -68,7 +68,16 @@ pub fn permute(tensor: &Tensor, order: &[i64], span: Span) -> Result<Tensor> {
 pub fn broadcast(tensor: &Tensor, dim: usize, size: i64, span: Span) -> Result<Tensor> {
     refuse_partition(tensor, dim, "broadcast", span)?;
     let mut dims = tensor.view.dims().to_vec();
-    if dims[dim].count != 1 || size < 1 || size > i64::from(i32::MAX) {
+    let others = tensor.view.count() as i64;
+    if others.saturating_mul(size) > i64::from(i32::MAX) {
+        let message = format!("a view of {others} times {size} elements");
+        return Err(view_error(
+            message,
+            "a view has at most 2147483647 elements",
+            span,
+        ));
+    }
+    if dims[dim].count != 1 || size < 1 {
         let message = format!(
             "dimension {dim} of size {} cannot be repeated {size} times",
             dims[dim].count
@@ -138,19 +147,16 @@ pub fn reshape_dim(tensor: &Tensor, dim: usize, shape: &[i64], span: Span) -> Re
         refuse_partition(tensor, dim, "reshape_dim", span)?;
     }
     let mut stride = i64::from(whole.stride);
-    let mut split = Vec::new();
+    let mut split = Vec::with_capacity(sizes.len());
     for &count in sizes.iter().rev() {
-        split.insert(
-            0,
-            Dim {
-                stride: stride as i32,
-                count,
-            },
-        );
+        split.push(Dim {
+            stride: stride as i32,
+            count,
+        });
         stride *= i64::from(count);
     }
     let mut dims = tensor.view.dims().to_vec();
-    dims.splice(dim..=dim, split);
+    dims.splice(dim..=dim, split.into_iter().rev());
     with_dims(tensor, &dims, span)
 }
 
@@ -304,10 +310,18 @@ pub fn reinterpret(tensor: &Tensor, dtype: Dtype, span: Span) -> Result<Tensor> 
             span,
         ));
     };
+    let too_large = || {
+        let message = format!(
+            "this view has more elements as {} than 32 bits count",
+            dtype.nki_name()
+        );
+        view_error(message, "slice it first", span)
+    };
     for (dim, stride) in dims[first..last].iter_mut().zip(outer) {
-        dim.stride = stride as i32;
+        dim.stride = i32::try_from(stride).map_err(|_| too_large())?;
     }
-    dims[last].count = (row / new) as u32;
+    let count = i32::try_from(row / new).map_err(|_| too_large())?;
+    dims[last].count = count.unsigned_abs();
     let view = View::new(tensor.buffer(), dtype, tensor.view.partition, offset, &dims)
         .expect("the number of dimensions is unchanged");
     Ok(Tensor {
@@ -378,13 +392,19 @@ pub fn rearrange(
 }
 
 fn groups(pattern: &Value, span: Span) -> Result<Vec<Vec<String>>> {
-    let wrong = || Error::type_error("a pattern is a tuple of names and tuples of names", span);
+    let wrong = || {
+        Error::type_error(
+            "a pattern is a tuple of names and tuples of one name or more",
+            span,
+        )
+    };
     let one = |it: &Value| match it {
         Value::Str(it) => Ok(vec![it.to_string()]),
         it => it
             .items()
             .ok_or_else(wrong)
-            .map(|it| it.iter().map(Value::text).collect()),
+            .map(|it| it.iter().map(Value::text).collect())
+            .and_then(|it: Vec<String>| if it.is_empty() { Err(wrong()) } else { Ok(it) }),
     };
     pattern.items().ok_or_else(wrong)?.iter().map(one).collect()
 }

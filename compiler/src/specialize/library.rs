@@ -149,10 +149,10 @@ fn find_member(this: &mut Evaluator<'_>, module: &Module, name: &Rc<str>, span: 
         Module::Library("ml_dtypes") => ml_dtype(name, span),
         // Kernels see no environment: what they compute depends on their arguments alone.
         Module::Library("os") if &**name == "environ" => Ok(Value::Dict(Rc::new(Dict::default().into()))),
-        Module::Library("logging") if LOG_LEVELS.iter().any(|it| it.0 == &**name) => {
-            let level = LOG_LEVELS.iter().find(|it| it.0 == &**name).map_or(0, |it| it.1);
-            Ok(Value::Int(level))
-        }
+        Module::Library("logging") => Ok(match LOG_LEVELS.iter().find(|it| it.0 == &**name) {
+            Some((_, level)) => Value::Int(*level),
+            None => Value::library("logging", name),
+        }),
         Module::Library(library) => Ok(Value::library(library, name)),
         Module::File(_) => Err(no_attribute(
             "the module".to_string(),
@@ -353,7 +353,7 @@ pub fn operator_name(value: &Value) -> Option<&str> {
     }
 }
 
-/// Members of an enumeration by their position in our tables.
+/// What `oob_mode=` names.
 pub fn oob_mode(value: &Value) -> Option<crate::isa::OobMode> {
     match value {
         Value::Member(it) if it.kind == "oob_mode" => {
@@ -363,6 +363,7 @@ pub fn oob_mode(value: &Value) -> Option<crate::isa::OobMode> {
     }
 }
 
+/// What `reduce_cmd=` names.
 pub fn reduce_cmd(value: &Value) -> Option<crate::isa::ReduceCmd> {
     match value {
         Value::Member(it) if it.kind == "reduce_cmd" => {

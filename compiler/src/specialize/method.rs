@@ -112,7 +112,7 @@ impl Evaluator<'_> {
             "pop" => {
                 let [at] = args.bind(name, ["index"], 0)?;
                 let length = list.borrow().len();
-                let at = at.and_then(|it| it.as_int()).unwrap_or(-1);
+                let at = at.map_or(Ok(-1), |it| super::tensor::int(&it, "the index", span))?;
                 let idx = super::index::position(at, length as i64, "list", span)?;
                 return Ok(list.borrow_mut().remove(idx));
             }
@@ -182,6 +182,7 @@ impl Evaluator<'_> {
             "pop" => {
                 let [key, default] = args.bind(name, ["key", "default"], 1)?;
                 let key = required(key);
+                self.charge(dict.borrow().len());
                 match dict.borrow_mut().remove(&key_of(&key)?).or(default) {
                     Some(value) => Ok(value),
                     None => Err(Error::new(Mistake::MissingKey { key: key.repr() }, span)),

@@ -225,9 +225,10 @@ impl Evaluator<'_> {
         if names.is_empty() {
             return Err(Error::unsupported("import *", "import the names you use", span));
         }
+        let from = self.resolve(level, &path, frame.module, span)?;
         for name in names {
             let wanted = &name.path[0];
-            let value = match self.resolve(level, &path, frame.module, span)? {
+            let value = match from.clone() {
                 // A package without a file of its own, or the one whose file this is.
                 from if matches!(&from, Value::Unresolved(_))
                     || from.is_same(&Value::Module(Module::File(frame.module))) =>

@@ -24,6 +24,15 @@ impl Evaluator<'_> {
         }
         match (left, right) {
             (Value::Int(a), Value::Int(b)) => int_binary(op, *a, *b, span),
+            (Value::Bool(a), Value::Bool(b))
+                if matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor) =>
+            {
+                Ok(Value::Bool(match op {
+                    BinOp::BitAnd => a & b,
+                    BinOp::BitOr => a | b,
+                    _ => a ^ b,
+                }))
+            }
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => self.tile_binary(op, left, right, span),
             (Value::Access(it), _) | (_, Value::Access(it)) => Err(it.outside()),
             (Value::Index(_) | Value::Mask(_), _) | (_, Value::Index(_) | Value::Mask(_)) => {
@@ -117,15 +126,20 @@ impl Evaluator<'_> {
             _ if matches!(left, Value::Index(_)) || matches!(right, Value::Index(_)) => {
                 return index_compare(op, left, right, span);
             }
-            CmpOp::Eq => left.equals(right),
-            CmpOp::Ne => !left.equals(right),
-            CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => {
+            // A tile beside a number is compared element by element; whether two tensors are one is asked as of any object.
+            CmpOp::Eq | CmpOp::Ne if !is_tile_with_number(left, right) => {
+                left.equals(right) == (op == CmpOp::Eq)
+            }
+            CmpOp::Eq | CmpOp::Ne | CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => {
                 if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
                     let result = self.tile_compare(op, left, right, span)?;
                     if let Value::Tensor(it) = &result {
                         self.comparisons.insert(it.buffer());
                     }
                     return Ok(result);
+                }
+                if let (Value::Set(a), Value::Set(b)) = (left, right) {
+                    return Ok(Value::Bool(super::sets::compare(op, &a.borrow(), &b.borrow())));
                 }
                 let Some(ordering) = order(left, right) else {
                     return Err(Error::new(operands(op.symbol(), left, right), span));
@@ -140,6 +154,15 @@ impl Evaluator<'_> {
             }
         };
         Ok(Value::Bool(result))
+    }
+}
+
+fn is_tile_with_number(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Tensor(tile), number) | (number, Value::Tensor(tile)) => {
+            tile.is_on_chip() && number.as_float().is_some()
+        }
+        _ => false,
     }
 }
 
@@ -287,20 +310,37 @@ fn float_binary(op: BinOp, a: f64, b: f64, left: &Value, right: &Value, span: Sp
         BinOp::Sub => a - b,
         BinOp::Mul => a * b,
         BinOp::Div => a / b,
-        BinOp::FloorDiv => (a / b).floor(),
-        BinOp::Mod => {
+        // From the remainder, as Python does: 1.0 // 0.1 is 9, though 1.0 / 0.1 is 10.
+        BinOp::FloorDiv => {
             let rest = a % b;
-            if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
-                rest + b
-            } else {
-                rest
-            }
+            let is_below = rest != 0.0 && (rest < 0.0) != (b < 0.0);
+            ((a - rest) / b).round_ties_even() - if is_below { 1.0 } else { 0.0 }
+        }
+        BinOp::Mod => float_mod(a, b),
+        BinOp::Pow if a == 0.0 && b < 0.0 => {
+            return Err(Error::new(Mistake::DivisionByZero { op: op.symbol() }, span));
+        }
+        BinOp::Pow if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 => {
+            let message = "a negative number has no real power with a fraction as exponent";
+            return Err(Error::value_error(message, span));
         }
         BinOp::Pow => libm::pow(a, b),
         BinOp::MatMul | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor | BinOp::Shl | BinOp::Shr => {
             return Err(Error::new(operands(op.symbol(), left, right), span));
         }
     }))
+}
+
+/// The remainder of floats, with the sign of the divisor.
+fn float_mod(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+        rest + b
+    } else if rest == 0.0 {
+        rest.copysign(b)
+    } else {
+        rest
+    }
 }
 
 /// The items of a sequence, the bytes of a string.

@@ -209,11 +209,7 @@ impl Evaluator<'_> {
     /// Reads the pairs of `with_schedule`: the name of a consumer, and those of its producers.
     fn read_schedule(&mut self, pairs: &Value, span: Span) -> Result<()> {
         for pair in self.iterate(pairs, span)? {
-            let sides = match &pair {
-                Value::Tuple(items) => items.to_vec(),
-                Value::List(items) => items.borrow().clone(),
-                _ => Vec::new(),
-            };
+            let sides = pair.items().unwrap_or_default();
             let [consumer, producers] = &sides[..] else {
                 let problem = format!(
                     "with_schedule takes pairs (consumer, producer) or (consumer, [producers]), not {}",

@@ -5,8 +5,8 @@
 
 use super::Evaluator;
 use super::builtins::required;
-use super::error::{Error, Result};
-use super::eval::{CallArgs, with_article};
+use super::error::{Error, Mistake, Result};
+use super::eval::CallArgs;
 use super::tensor::Creation;
 use super::value::{Region, Value};
 use crate::ir::{Print, Program, Role, View};
@@ -25,13 +25,10 @@ impl Evaluator<'_> {
             return Err(Error::type_error(message, span));
         };
         let tensor = match tensor.or(x) {
-            Some(Value::Tensor(it)) => (*it).clone(),
-            other => {
-                let kind = with_article(other.map_or("nothing", |it| it.kind()));
-                return Err(Error::type_error(
-                    format!("nl.device_print prints a tensor, not {kind}"),
-                    span,
-                ));
+            Some(it) => self.tile(&it, "nl.device_print", span)?,
+            None => {
+                let (function, name) = ("nl.device_print".to_string(), "tensor".into());
+                return Err(Error::new(Mistake::MissingArgument { function, name }, span));
             }
         };
         let what = described(&self.program, &tensor.view);

@@ -104,7 +104,9 @@ impl Text {
             return self.push(format_args!("{}.{name}", object.class.name));
         }
         self.push(format_args!("{}(", object.class.name));
-        for (idx, (name, value)) in object.fields().iter().enumerate() {
+        let fields = object.fields();
+        let shown = fields.iter().filter(|it| object.class.shows(&it.0));
+        for (idx, (name, value)) in shown.enumerate() {
             self.out.push_str(if idx == 0 { "" } else { ", " });
             self.push(format_args!("{name}="));
             self.value(value);

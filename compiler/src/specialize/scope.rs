@@ -201,16 +201,23 @@ pub fn statement_bindings(stmt: &Stmt, bind: &mut dyn FnMut(&Rc<str>)) {
             target_names(target, bind);
             value.iter().for_each(|it| walrus_names(it, bind));
         }
-        StmtKind::AugAssign { target, .. } => target_names(target, bind),
+        StmtKind::AugAssign { target, value, .. } => {
+            target_names(target, bind);
+            walrus_names(value, bind);
+        }
         StmtKind::If { test, body, orelse } | StmtKind::While { test, body, orelse } => {
             walrus_names(test, bind);
             bindings(body, bind);
             bindings(orelse, bind);
         }
         StmtKind::For {
-            target, body, orelse, ..
+            target,
+            iter,
+            body,
+            orelse,
         } => {
             target_names(target, bind);
+            walrus_names(iter, bind);
             bindings(body, bind);
             bindings(orelse, bind);
         }
@@ -270,28 +277,61 @@ fn target_names(target: &Expr, bind: &mut dyn FnMut(&Rc<str>)) {
     }
 }
 
-/// Walrus names bind in the enclosing function; only the places where people write them are searched.
+/// Walrus names bind in the enclosing function, those of a comprehension too.
 fn walrus_names(expr: &Expr, bind: &mut dyn FnMut(&Rc<str>)) {
+    if let ExprKind::Walrus { name, .. } = &expr.kind {
+        bind(&name.name);
+    }
+    children(expr, &mut |it| walrus_names(it, bind));
+}
+
+/// Calls `visit` for every expression that stands in another one and is evaluated in its function.
+fn children(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     match &expr.kind {
-        ExprKind::Walrus { name, value } => {
-            bind(&name.name);
-            walrus_names(value, bind);
+        ExprKind::Walrus { value, .. } | ExprKind::Attr { value, .. } | ExprKind::Starred(value) => {
+            visit(value)
+        }
+        ExprKind::Unary { operand, .. } => visit(operand),
+        ExprKind::Index { value, index } => {
+            visit(value);
+            visit(index);
+        }
+        ExprKind::Slice { start, stop, step } => {
+            [start, stop, step].into_iter().flatten().for_each(|it| visit(it));
         }
         ExprKind::Compare { first, rest } => {
-            walrus_names(first, bind);
-            rest.iter().for_each(|it| walrus_names(&it.1, bind));
+            visit(first);
+            rest.iter().for_each(|it| visit(&it.1));
         }
         ExprKind::Logic { left, right, .. } | ExprKind::Binary { left, right, .. } => {
-            walrus_names(left, bind);
-            walrus_names(right, bind);
+            visit(left);
+            visit(right);
         }
-        ExprKind::Unary { operand, .. } => walrus_names(operand, bind),
-        ExprKind::Call { args, .. } => args.iter().for_each(|it| walrus_names(&it.value, bind)),
-        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().for_each(|it| walrus_names(it, bind)),
         ExprKind::IfElse { test, body, orelse } => {
-            walrus_names(test, bind);
-            walrus_names(body, bind);
-            walrus_names(orelse, bind);
+            visit(test);
+            visit(body);
+            visit(orelse);
+        }
+        ExprKind::Call { callee, args } => {
+            visit(callee);
+            args.iter().for_each(|it| visit(&it.value));
+        }
+        ExprKind::Tuple(items) | ExprKind::List(items) | ExprKind::Set(items) => items.iter().for_each(visit),
+        ExprKind::Dict(entries) => {
+            for (key, value) in entries {
+                key.iter().for_each(&mut *visit);
+                visit(value);
+            }
+        }
+        ExprKind::Comprehension {
+            element,
+            value,
+            clauses,
+            ..
+        } => {
+            visit(element);
+            value.iter().for_each(|it| visit(it));
+            clauses.iter().flat_map(|it| &it.tests).for_each(visit);
         }
         _ => {}
     }
@@ -314,6 +354,17 @@ fn collect_outer(body: &[Stmt], outer: &mut FxHashSet<Rc<str>>, globals: &mut Fx
                 collect_outer(orelse, outer, globals);
             }
             StmtKind::With { body, .. } => collect_outer(body, outer, globals),
+            StmtKind::Try {
+                body,
+                handlers,
+                orelse,
+                finally,
+            } => {
+                let blocks = [body, orelse, finally].into_iter();
+                for block in blocks.chain(handlers.iter().map(|it| &it.body)) {
+                    collect_outer(block, outer, globals);
+                }
+            }
             _ => {}
         }
     }
@@ -360,6 +411,11 @@ pub fn statement_changes(stmt: &Stmt, change: &mut dyn FnMut(&Rc<str>)) {
                 if let ExprKind::Index { value, .. } = &target.kind {
                     named(value);
                 }
+            }
+        }
+        StmtKind::AugAssign { target, .. } => {
+            if let ExprKind::Index { value, .. } = &target.kind {
+                named(value);
             }
         }
         StmtKind::If { body, orelse, .. }

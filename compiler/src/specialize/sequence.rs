@@ -2,31 +2,57 @@
 
 use super::Evaluator;
 use super::builtins::set_of;
-use super::error::{Error, Result};
+use super::error::{Error, Mistake, Result};
 use super::eval::{CallArgs, with_article};
 use super::operate::{order, overflow};
 use super::value::Value;
 use crate::source::Span;
+use std::cmp::Ordering;
 
 pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) -> Result<Value> {
     let span = args.span;
-    let mut keywords = args.keywords;
-    let mut keyword = |wanted: &str| {
-        keywords
-            .iter()
-            .position(|it| *it.0 == *wanted)
-            .map(|at| keywords.remove(at).1)
+    let known: &[&str] = match name {
+        "sorted" => &["key", "reverse"],
+        "enumerate" => &["start"],
+        _ => &[],
     };
-    let (key, reverse, start) = (keyword("key"), keyword("reverse"), keyword("start"));
-    if let Some((keyword, _)) = keywords.first() {
-        return Err(super::call::unexpected(
-            name,
-            keyword,
-            ["key", "reverse", "start"].into_iter(),
+    let (mut key, mut reverse, mut start) = (None, None, None);
+    for (keyword, value) in args.keywords {
+        match &*keyword {
+            it if !known.contains(&it) => {
+                return Err(super::call::unexpected(
+                    name,
+                    &keyword,
+                    known.iter().copied(),
+                    span,
+                ));
+            }
+            "key" => key = Some(value),
+            "reverse" => reverse = Some(value),
+            _ => start = Some(value),
+        }
+    }
+    let mut positional = args.positional;
+    let (given, takes) = match name {
+        "zip" | "map" => (positional.len(), usize::MAX),
+        "filter" | "enumerate" => (positional.len(), 2),
+        _ => (positional.len(), 1),
+    };
+    if given > takes {
+        let function = name.to_string();
+        return Err(Error::new(
+            Mistake::TooManyArguments {
+                function,
+                takes,
+                given,
+            },
             span,
         ));
     }
-    let mut given = args.positional.into_iter();
+    if name == "enumerate" && given == 2 {
+        start = positional.pop();
+    }
+    let mut given = positional.into_iter();
     let callee = matches!(name, "map" | "filter").then(|| given.next()).flatten();
     let mut lists = given
         .map(|it| this.iterate(&it, span))
@@ -52,7 +78,7 @@ pub fn sequence(this: &mut Evaluator<'_>, name: &'static str, args: CallArgs) ->
                 "reversed" => items.reverse(),
                 "sorted" => items = sorted(this, items, key, reverse.is_some_and(|it| it.truth()), span)?,
                 "enumerate" => {
-                    let start = start.and_then(|it| it.as_int()).unwrap_or(0);
+                    let start = start.map_or(Ok(0), |it| super::tensor::int(&it, "`start`", span))?;
                     if start.checked_add(items.len() as i64).is_none() {
                         return Err(overflow("+", span));
                     }
@@ -107,13 +133,38 @@ pub fn sorted(
             span,
         ));
     }
-    let compare = |a: &Value, b: &Value| order(a, b).flatten().unwrap_or(std::cmp::Ordering::Equal);
-    ranked.sort_by(|a, b| {
-        if reverse {
-            compare(&b.0, &a.0)
+    let first = if reverse {
+        Ordering::Greater
+    } else {
+        Ordering::Less
+    };
+    let is_before = |a: &Value, b: &Value| order(a, b).flatten() == Some(first);
+    Ok(merge_sorted(ranked, &is_before)
+        .into_iter()
+        .map(|it| it.1)
+        .collect())
+}
+
+type Ranked = (Value, Value);
+
+/// A stable sort of values by their ranks. The library's panics where an order is none, such as that of NaN.
+fn merge_sorted(mut items: Vec<Ranked>, is_before: &dyn Fn(&Value, &Value) -> bool) -> Vec<Ranked> {
+    if items.len() < 2 {
+        return items;
+    }
+    let right = items.split_off(items.len() / 2);
+    let mut out = Vec::with_capacity(items.len() + right.len());
+    let mut left = merge_sorted(items, is_before).into_iter().peekable();
+    let mut right = merge_sorted(right, is_before).into_iter().peekable();
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if is_before(&b.0, &a.0) {
+            right.next()
         } else {
-            compare(&a.0, &b.0)
-        }
-    });
-    Ok(ranked.into_iter().map(|it| it.1).collect())
+            left.next()
+        };
+        out.extend(next);
+    }
+    out.extend(left);
+    out.extend(right);
+    out
 }

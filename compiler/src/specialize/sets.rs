@@ -8,7 +8,7 @@ use super::dict::Dict;
 use super::error::{Error, Mistake, Result};
 use super::eval::CallArgs;
 use super::value::Value;
-use crate::ast::BinOp;
+use crate::ast::{BinOp, CmpOp};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -54,6 +54,17 @@ pub fn binary(op: BinOp, left: &Dict, right: &Dict) -> Option<Value> {
     Some(Value::Set(Rc::new(RefCell::new(result))))
 }
 
+/// `a <= b` and its relatives: whether one set is in the other.
+pub fn compare(op: CmpOp, left: &Dict, right: &Dict) -> bool {
+    let (inner, outer) = match op {
+        CmpOp::Lt | CmpOp::Le => (left, right),
+        _ => (right, left),
+    };
+    let mut keys = inner.entries().iter().map(|it| it.0.key());
+    let is_inside = keys.all(|it| it.is_some_and(|key| outer.get(&key).is_some()));
+    is_inside && (matches!(op, CmpOp::Le | CmpOp::Ge) || inner.len() < outer.len())
+}
+
 impl Evaluator<'_> {
     pub fn set_method(&mut self, set: &Rc<RefCell<Dict>>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
         let span = args.span;
@@ -65,6 +76,7 @@ impl Evaluator<'_> {
                     return Err(Error::value_error("pop from an empty set", span));
                 };
                 let key = first.key().expect("items of a set are hashable");
+                self.charge(set.borrow().len());
                 set.borrow_mut().remove(&key);
                 return Ok(first);
             }
@@ -115,7 +127,10 @@ impl Evaluator<'_> {
                         "remove" if !found => {
                             return Err(Error::new(Mistake::MissingKey { key: item.repr() }, span));
                         }
-                        "discard" | "remove" => drop(target.borrow_mut().remove(&key)),
+                        "discard" | "remove" => {
+                            self.charge(target.borrow().len());
+                            drop(target.borrow_mut().remove(&key));
+                        }
                         _ => {
                             return Err(no_attribute(
                                 "a set".to_string(),

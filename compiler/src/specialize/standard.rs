@@ -10,6 +10,8 @@ use super::operate::floor_mod;
 use super::value::{Partial, Value};
 use super::{Evaluator, host_bridge, itertools, language};
 use crate::ast::{BinOp, CmpOp, UnaryOp};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Functions of `math`.
@@ -113,7 +115,10 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
         },
         ("copy", "copy" | "deepcopy") => {
             let [value] = args.bind(name, ["x"], 1)?;
-            Ok(copy_of(&required(value), &**name == "deepcopy"))
+            match &**name {
+                "deepcopy" => DeepCopy::default().of(&required(value), span),
+                _ => Ok(copy_of(&required(value))),
+            }
         }
         ("os", "getenv") => {
             let [_, default] = args.bind(name, ["key", "default"], 1)?;
@@ -134,27 +139,89 @@ pub fn call(this: &mut Evaluator<'_>, module: &'static str, name: &Rc<str>, args
     }
 }
 
-/// A copy of a container or an object, of what it holds too if it is a deep one.
-fn copy_of(value: &Value, is_deep: bool) -> Value {
-    let inner = |it: &Value| if is_deep { copy_of(it, true) } else { it.clone() };
+/// A copy of a container or an object; what it holds is shared.
+fn copy_of(value: &Value) -> Value {
     match value {
-        Value::List(it) => Value::list(it.borrow().iter().map(inner).collect()),
-        Value::Tuple(it) => Value::tuple(it.iter().map(inner).collect()),
-        Value::Dict(it) => {
-            let mut copy = super::dict::Dict::default();
-            for (key, value) in it.borrow().entries() {
-                copy.insert(
-                    key.key().expect("keys of a dict are hashable"),
-                    key.clone(),
-                    inner(value),
-                );
-            }
-            Value::Dict(Rc::new(copy.into()))
-        }
-        Value::Object(it) if it.key().is_none() => Value::Object(Rc::new(it.copied(inner))),
+        Value::List(it) => Value::list(it.borrow().clone()),
+        Value::Dict(it) => Value::Dict(Rc::new(it.borrow().clone().into())),
+        Value::Set(it) => Value::Set(Rc::new(it.borrow().clone().into())),
+        Value::Array(it) => Value::Array(Rc::new(it.borrow().clone().into())),
+        Value::Object(it) if it.key().is_none() => Value::Object(Rc::new(it.copied())),
         value => value.clone(),
     }
 }
+
+/// The copies that `copy.deepcopy` has made, by what they are of: what is shared stays shared, and may hold itself.
+#[derive(Default)]
+struct DeepCopy {
+    made: FxHashMap<*const (), Value>,
+    depth: usize,
+}
+
+impl DeepCopy {
+    fn of(&mut self, value: &Value, span: Span) -> Result<Value> {
+        let (original, copy): (*const (), Value) = match value {
+            Value::Tuple(it) => (Rc::as_ptr(it).cast(), Value::None),
+            Value::List(it) => (Rc::as_ptr(it).cast(), Value::list(Vec::new())),
+            Value::Dict(it) => (Rc::as_ptr(it).cast(), Value::Dict(Rc::default())),
+            Value::Object(it) if it.key().is_none() => {
+                (Rc::as_ptr(it).cast(), Value::Object(Rc::new(it.copied())))
+            }
+            value => return Ok(copy_of(value)),
+        };
+        if let Some(known) = self.made.get(&original) {
+            return Ok(known.clone());
+        }
+        self.depth += 1;
+        if self.depth > MAX_COPY_DEPTH {
+            return Err(Error::new(
+                Mistake::TooDeep {
+                    limit: MAX_COPY_DEPTH,
+                },
+                span,
+            ));
+        }
+        if !matches!(copy, Value::None) {
+            self.made.insert(original, copy.clone());
+        }
+        let copy = match (value, &copy) {
+            (Value::List(from), Value::List(to)) => {
+                for item in from.borrow().iter() {
+                    let item = self.of(item, span)?;
+                    to.borrow_mut().push(item);
+                }
+                copy
+            }
+            (Value::Dict(from), Value::Dict(to)) => {
+                for (key, value) in from.borrow().entries() {
+                    let value = self.of(value, span)?;
+                    let hash = key.key().expect("keys of a dict are hashable");
+                    to.borrow_mut().insert(hash, key.clone(), value);
+                }
+                copy
+            }
+            (Value::Object(from), Value::Object(to)) => {
+                for (name, value) in from.fields() {
+                    let value = self.of(&value, span)?;
+                    to.set(&name, value);
+                }
+                copy
+            }
+            (Value::Tuple(from), _) => {
+                let items = from.iter().map(|it| self.of(it, span));
+                let copy = Value::tuple(items.collect::<Result<_>>()?);
+                self.made.insert(original, copy.clone());
+                copy
+            }
+            _ => copy,
+        };
+        self.depth -= 1;
+        Ok(copy)
+    }
+}
+
+/// Containers are copied so deep in each other; Python gives up at a thousand, too.
+const MAX_COPY_DEPTH: usize = 1_000;
 
 fn operator(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<Value> {
     let span = args.span;
@@ -311,9 +378,17 @@ fn integers(this: &mut Evaluator<'_>, name: &Rc<str>, args: CallArgs) -> Result<
         }),
         ("isqrt", [n]) if *n >= 0 => Some(n.isqrt()),
         ("factorial", [n]) if *n >= 0 => (1..=*n).try_fold(1i64, |a, b| a.checked_mul(b)),
-        ("comb", [n, k]) if *n >= 0 && *k >= 0 => (1..=*k)
-            .try_fold(1i64, |a, it| a.checked_mul(n - k + it).map(|a| a / it))
-            .map(|it| if k > n { 0 } else { it }),
+        ("comb", [n, k]) if *k > *n && *n >= 0 => Some(0),
+        // As many ways to choose as to leave out: the shorter product has no more than 62 factors before it overflows.
+        ("comb", [n, k]) if *k >= 0 => {
+            let k = (*k).min(n - k);
+            (1..=k)
+                .try_fold(1i128, |a, it| {
+                    let next = a * i128::from(n - k + it) / i128::from(it);
+                    (next <= i128::from(i64::MAX)).then_some(next)
+                })
+                .and_then(|it| i64::try_from(it).ok())
+        }
         _ => {
             return Err(Error::value_error(
                 format!("math.{name} takes other arguments"),

@@ -4,7 +4,8 @@
 
 use super::Evaluator;
 use super::builtins::no_attribute;
-use super::error::{Error, Result};
+use super::call::unexpected;
+use super::error::{Error, Mistake, Result};
 use super::eval::CallArgs;
 use super::operate::bounded;
 use super::value::Value;
@@ -55,12 +56,39 @@ impl Evaluator<'_> {
         if &**name == "format" {
             return self.str_format(text, args);
         }
-        let max_split = args
-            .keywords
-            .iter()
-            .find(|it| &*it.0 == "maxsplit")
-            .map(|it| it.1.clone());
-        let words: Vec<Value> = args.positional;
+        let takes = match &**name {
+            "replace" => 3,
+            "split" | "rsplit" | "ljust" | "rjust" | "center" => 2,
+            _ => 1,
+        };
+        if args.positional.len() > takes {
+            let (function, given) = (format!("str.{name}"), args.positional.len());
+            return Err(Error::new(
+                Mistake::TooManyArguments {
+                    function,
+                    takes,
+                    given,
+                },
+                span,
+            ));
+        }
+        let mut words: Vec<Value> = args.positional;
+        for (keyword, value) in args.keywords {
+            let at = match (&**name, &*keyword) {
+                ("split" | "rsplit", "sep") => 0,
+                ("split" | "rsplit", "maxsplit") => 1,
+                _ => {
+                    return Err(unexpected(
+                        &format!("str.{name}"),
+                        &keyword,
+                        std::iter::empty(),
+                        span,
+                    ));
+                }
+            };
+            words.resize(words.len().max(at + 1), Value::None);
+            words[at] = value;
+        }
         let text: &str = text;
         let all = |is_so: &dyn Fn(char) -> bool| Value::Bool(!text.is_empty() && text.chars().all(is_so));
         let word = |idx: usize| match words.get(idx) {
@@ -105,10 +133,16 @@ impl Evaluator<'_> {
             }
             "replace" => {
                 let (old, new) = (needs(0)?, needs(1)?);
-                let added = text.matches(old.as_str()).count().saturating_mul(new.len());
+                let most = words
+                    .get(2)
+                    .and_then(Value::as_int)
+                    .and_then(|it| usize::try_from(it).ok());
+                let most = most.unwrap_or(usize::MAX);
+                let n_found = text.matches(old.as_str()).count().min(most);
+                let added = n_found.saturating_mul(new.len());
                 bounded(text.len().saturating_add(added), span)?;
                 self.charge(text.len() + added);
-                Value::str(text.replace(&old, &new))
+                Value::str(text.replacen(&old, &new, n_found))
             }
             "find" | "rfind" | "index" => {
                 let word = needs(0)?;
@@ -155,16 +189,17 @@ impl Evaluator<'_> {
             }
             "splitlines" => Value::list(text.lines().map(Value::str).collect()),
             "ljust" | "rjust" | "center" => {
-                let width = words
-                    .first()
-                    .and_then(Value::as_int)
-                    .unwrap_or(0)
-                    .clamp(0, 10_000) as usize;
-                Value::str(match &**name {
-                    "ljust" => format!("{text:<width$}"),
-                    "rjust" => format!("{text:>width$}"),
-                    _ => format!("{text:^width$}"),
-                })
+                let width = width(words.first());
+                let missing = width.saturating_sub(text.chars().count());
+                let before = match &**name {
+                    "ljust" => 0,
+                    "rjust" => missing,
+                    // Python puts the odd one in front where the width is odd, too.
+                    _ => missing / 2 + (missing & width & 1),
+                };
+                let fill = word(1).unwrap_or(" ".to_string());
+                let filler = |n: usize| fill.repeat(n);
+                Value::str(format!("{}{text}{}", filler(before), filler(missing - before)))
             }
             "count" => Value::Int(text.matches(&needs(0)?).count() as i64),
             "isdigit" | "isnumeric" | "isdecimal" => all(&|it| it.is_ascii_digit()),
@@ -180,28 +215,35 @@ impl Evaluator<'_> {
                 })
             }
             "zfill" => {
-                let width = words
-                    .first()
-                    .and_then(Value::as_int)
-                    .unwrap_or(0)
-                    .clamp(0, 10_000) as usize;
-                Value::str(format!("{text:0>width$}"))
+                let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
+                let missing = width(words.first()).saturating_sub(text.chars().count());
+                Value::str(format!("{sign}{}{digits}", "0".repeat(missing)))
+            }
+            "split" | "rsplit" if word(0).is_some_and(|it| it.is_empty()) => {
+                return Err(Error::value_error("the separator is empty", span));
             }
             "split" | "rsplit" => {
-                let limit = words.get(1).or(max_split.as_ref()).and_then(Value::as_int);
+                let limit = words.get(1).and_then(Value::as_int);
                 let limit = limit
                     .and_then(|it| usize::try_from(it).ok())
                     .map_or(usize::MAX, |it| it.saturating_add(1));
                 Value::list(match word(0) {
-                    Some(separator) if !separator.is_empty() && &**name == "rsplit" => {
+                    Some(separator) if &**name == "rsplit" => {
                         let mut parts: Vec<Value> = text.rsplitn(limit, &separator).map(Value::str).collect();
                         parts.reverse();
                         parts
                     }
-                    Some(separator) if !separator.is_empty() => {
-                        text.splitn(limit, &separator).map(Value::str).collect()
+                    Some(separator) => text.splitn(limit, &separator).map(Value::str).collect(),
+                    None if limit == usize::MAX => text.split_whitespace().map(Value::str).collect(),
+                    None if &**name == "rsplit" => {
+                        let help = "give the separator";
+                        return Err(Error::unsupported(
+                            "rsplit at white space with maxsplit",
+                            help,
+                            span,
+                        ));
                     }
-                    _ => text.split_whitespace().map(Value::str).collect(),
+                    None => words_and_rest(text, limit).into_iter().map(Value::str).collect(),
                 })
             }
             "join" => {
@@ -262,4 +304,23 @@ impl Evaluator<'_> {
         out.push_str(rest);
         Ok(Value::str(out))
     }
+}
+
+/// The width that a text is padded to.
+fn width(asked: Option<&Value>) -> usize {
+    asked.and_then(Value::as_int).unwrap_or(0).clamp(0, 10_000) as usize
+}
+
+/// The words of a text, at most so many parts: the last one is what is left.
+fn words_and_rest(text: &str, n_parts: usize) -> Vec<&str> {
+    let (mut parts, mut rest) = (Vec::new(), text.trim_start());
+    while !rest.is_empty() {
+        let end = rest
+            .find(char::is_whitespace)
+            .filter(|_| parts.len() + 1 < n_parts);
+        let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        parts.push(part);
+        rest = behind.trim_start();
+    }
+    parts
 }

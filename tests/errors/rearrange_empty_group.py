@@ -1,0 +1,14 @@
+# nk: run kernel(x=f32[128,4]:randn(0))
+import nki
+import nki.language as nl
+import nki.isa as nisa
+
+
+@nki.jit
+def kernel(x):
+    tile = nl.ndarray((128, 4), nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    columns = tile.rearrange(("p", "f"), ((), "p", "f"))  # error: type-error
+    out = nl.ndarray((128, 4), nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(out, columns)
+    return out
