@@ -416,7 +416,9 @@ fn as_turn(loops: &[Loop], size: u32, dst: u64, src: u64) -> Option<Turn> {
     let pitch = |stride: i64| usize::try_from(stride / 4).ok().filter(|_| stride % 4 == 0);
     let (dst_pitch, src_pitch) = (pitch(columns.strides[0])?, pitch(rows.strides[1])?);
     let is_large = rows.count.min(columns.count) >= MIN_TURN;
-    (size == 4 && is_large).then(|| Turn {
+    // The kernel goes block by block. Where rows of dst overlap, the last element in row-major order has to win.
+    let is_apart = rows.count as usize <= dst_pitch;
+    (size == 4 && is_large && is_apart).then(|| Turn {
         dst,
         src,
         rows: rows.count as usize,
