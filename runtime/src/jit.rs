@@ -267,7 +267,7 @@ impl Compiled {
         }
         let relocate = |address: &mut u64| {
             let (view, start) = split_address(*address);
-            // A negative immediate looks like the number of a view that no program has.
+            // A negative immediate looks like the number of a view that no program has; a key may look like any.
             if let Some((_, distance)) = distances.iter().find(|it| Some(it.0) == view) {
                 *address = start + distance;
             }
@@ -276,7 +276,8 @@ impl Compiled {
             let call = match call {
                 Call::Code { class, args, n_args } => {
                     let mut args = self.table.args[*args..args + n_args].to_vec();
-                    args.iter_mut().for_each(relocate);
+                    let n_keys = usize::from(self.table.classes[*class].has_key());
+                    args[..n_args - n_keys].iter_mut().for_each(relocate);
                     // SAFETY: as in `run_call`.
                     unsafe { self.code[*class](memory.base(), args.as_ptr()) };
                     continue;

@@ -46,6 +46,15 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether the last argument is the key of random rounding, which is no address.
+    pub fn has_key(&self) -> bool {
+        match self {
+            Class::Copy(_) | Class::Fill(_) => false,
+            Class::Map(it) => it.is_random || it.body.has_random_result(),
+            Class::Reduce(it) => it.is_random,
+        }
+    }
+
     /// Makes the body of its function.
     pub fn emit(&self, b: FunctionBuilder, layout: &Layout, config: TargetFrontendConfig) {
         let mut emitter = emit::Emitter::new(b, layout);
