@@ -31,6 +31,8 @@ pub struct Core<'a> {
     pub program: &'a Program,
     /// Every view of the program, resolved.
     pub accesses: &'a [Access],
+    /// The views of the instruction at hand that indices have moved, by number, in place of those.
+    pub moved: Vec<(usize, Access)>,
     /// What stochastic rounding starts from for the instruction at hand; `None` rounds to nearest.
     pub random: Option<u64>,
     /// Where inputs outside of a function's range are counted, if the instruction has such a function.
@@ -167,7 +169,8 @@ impl Core<'_> {
         let Arg::View(id) = arg else {
             panic!("a verified operand is a view")
         };
-        &self.accesses[id.index()]
+        let moved = self.moved.iter().find(|it| it.0 == id.index());
+        moved.map_or(&self.accesses[id.index()], |it| &it.1)
     }
 
     fn tile(&self, arg: &Arg) -> Tile {
