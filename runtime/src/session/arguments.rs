@@ -130,12 +130,17 @@ fn host_value(spec: &ArgSpec, arrays: &mut dyn Iterator<Item = HostArray>) -> Ho
     }
 }
 
-/// A tensor as an array of the host.
+/// A tensor of a kernel as an array of the host.
 pub fn host_array(tensor: &Tensor) -> HostArray {
+    as_host_array(tensor).expect("tensors of a kernel have few dimensions")
+}
+
+/// A tensor as an array of the host; `None` when it has more dimensions than those have.
+pub fn as_host_array(tensor: &Tensor) -> Option<HostArray> {
     // NumPy has no tfloat32; its values are float32's.
     let dtype = HOST_DTYPES.iter().find(|it| it.3 == Some(tensor.dtype()));
     let dtype = dtype.map_or(HostDtype::F32, |it| it.0);
-    HostArray::new(tensor.shape(), tensor.to_f64(), dtype).expect("a tensor argument has few dimensions")
+    HostArray::new(tensor.shape(), tensor.to_f64(), dtype)
 }
 
 /// The arguments of a JSON object: strings in the syntax of `--arg`, other values as literals.
