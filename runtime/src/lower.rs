@@ -4,8 +4,8 @@
 //! Cranelift's back end. Two instructions share a class when they differ in offsets and immediates only.
 //!
 //! An instruction reads all its operands before it writes. Code works row by row, so an operand that shares bytes with dst
-//! without being the same view is copied to the stage window first; so is one whose shape has no loops in common with
-//! the others.
+//! without being the same view is copied to the stage window first, or the same view of which an element comes twice; so is
+//! one whose shape has no loops in common with the others.
 
 pub mod helper;
 mod alu;

@@ -91,6 +91,19 @@ pub fn integer(arg: &Arg) -> i32 {
     }
 }
 
+/// An operand that the row says is an operator.
+pub fn alu_op(arg: &Arg) -> AluOp {
+    let Arg::Alu(op) = arg else {
+        panic!("a verified operator is an operator")
+    };
+    *op
+}
+
+/// Whether an operator works on bit patterns.
+pub fn is_bits(op: AluOp) -> bool {
+    op.facts().class == AluClass::Bits
+}
+
 /// An operand that the row says is a flag.
 pub fn flag(arg: &Arg) -> bool {
     *arg == Arg::Bool(true)
@@ -198,7 +211,7 @@ impl Core<'_> {
             Arg::View(_) => Operand::Tile(self.tile(arg)),
             // A unary operator ignores it.
             Arg::Absent => Operand::Immediate { value: 0.0, bits: 0 },
-            _ if op.facts().class == AluClass::Bits => Operand::Immediate {
+            _ if is_bits(op) => Operand::Immediate {
                 value: 0.0,
                 bits: cast::immediate_bits(arg),
             },
