@@ -21,8 +21,9 @@ use cranelift::prelude::{AbiParam, FunctionBuilder, FunctionBuilderContext, Sign
 use nk_compiler::ir::{InstId, Program};
 use std::fmt::Write;
 
-/// Address space for the code of a program.
-const CODE_ARENA_BYTES: usize = 256 << 20;
+/// Address space for the code of a program: more than the memory that a process may have by default, so that a program of
+/// very many shapes is stopped by that bound and not by this one.
+const CODE_ARENA_BYTES: usize = 4 << 30;
 
 /// The code of a class: the reservation's address and the arguments.
 type Code = unsafe extern "C" fn(base: *mut u8, args: *const u64);
