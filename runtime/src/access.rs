@@ -254,13 +254,28 @@ impl Access {
         u64::from(self.partition) < last(other) && u64::from(other.partition) < last(self) && bytes_meet
     }
 
-    /// Whether the two visit the same bytes in the same order.
+    /// Whether the two visit the same bytes in the same order, each once: then an element may be written as soon as it
+    /// has been read.
     pub fn same_elements(&self, other: &Access) -> bool {
         let index = |it: &Access| it.movement.as_ref().map(|it| (it.index, it.stride));
         self.start == other.start
             && self.dtype.size() == other.dtype.size()
             && self.axes == other.axes
             && index(self) == index(other)
+            && self.visits_once()
+    }
+
+    /// Whether each axis steps over all that the narrower ones reach. Interleaved axes count as visiting twice.
+    fn visits_once(&self) -> bool {
+        let mut axes: Vec<Axis> = self.axes.iter().filter(|it| it.count > 1).copied().collect();
+        axes.sort_by_key(|it| it.stride.unsigned_abs());
+        let mut reach = u64::from(self.dtype.size());
+        axes.iter().all(|it| {
+            let stride = it.stride.unsigned_abs();
+            let is_apart = reach <= stride;
+            reach += stride * u64::from(it.count - 1);
+            is_apart
+        })
     }
 
     /// The bytes touched in the first partition, as offsets that are comparable between accesses of one memory.

@@ -209,7 +209,7 @@ impl State {
                 _ => None,
             });
         let (other_rank, other) = waiting?;
-        let facts = |it: &Call| (it.kind, it.op, it.dtype, it.bytes);
+        let facts = |it: &Call| (it.kind, it.op, it.dtype, it.bytes, it.rows);
         if facts(other) == facts(call) && other.pairs == call.pairs {
             return None;
         }
@@ -296,9 +296,13 @@ fn described(call: &Call) -> String {
             let (op, bytes, members) = (call.op.name(), call.bytes, &call.members);
             format!("{kind} ({op}) of {bytes} bytes of {dtype} over {members:?}")
         }
-        _ => format!(
-            "{kind} of {} bytes of {dtype} over {:?}",
-            call.bytes, call.members
-        ),
+        _ => {
+            let (bytes, members) = (call.bytes, &call.members);
+            let along = match call.rows {
+                1 => String::new(),
+                rows => format!(" along each of {rows} partitions"),
+            };
+            format!("{kind} of {bytes} bytes of {dtype}{along} over {members:?}")
+        }
     }
 }

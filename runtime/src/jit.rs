@@ -21,8 +21,9 @@ use cranelift::prelude::{AbiParam, FunctionBuilder, FunctionBuilderContext, Sign
 use nk_compiler::ir::{InstId, Program};
 use std::fmt::Write;
 
-/// Address space for the code of a program.
-const CODE_ARENA_BYTES: usize = 256 << 20;
+/// Address space for the code of a program: more than the memory that a process may have by default, so that a program of
+/// very many shapes is stopped by that bound and not by this one.
+const CODE_ARENA_BYTES: usize = 4 << 30;
 
 /// The code of a class: the reservation's address and the arguments.
 type Code = unsafe extern "C" fn(base: *mut u8, args: *const u64);
@@ -267,7 +268,7 @@ impl Compiled {
         }
         let relocate = |address: &mut u64| {
             let (view, start) = split_address(*address);
-            // A negative immediate looks like the number of a view that no program has.
+            // A negative immediate looks like the number of a view that no program has; a key may look like any.
             if let Some((_, distance)) = distances.iter().find(|it| Some(it.0) == view) {
                 *address = start + distance;
             }
@@ -276,7 +277,8 @@ impl Compiled {
             let call = match call {
                 Call::Code { class, args, n_args } => {
                     let mut args = self.table.args[*args..args + n_args].to_vec();
-                    args.iter_mut().for_each(relocate);
+                    let n_keys = usize::from(self.table.classes[*class].has_key());
+                    args[..n_args - n_keys].iter_mut().for_each(relocate);
                     // SAFETY: as in `run_call`.
                     unsafe { self.code[*class](memory.base(), args.as_ptr()) };
                     continue;
@@ -320,16 +322,21 @@ impl Compiled {
     }
 
     /// Runs the program's control flow: `run` executes a segment, and is asked before each iteration.
-    pub fn run_control(&self, registers: &mut [i32], context: &mut Called<'_>) -> Result<(), Fault> {
+    pub fn run_control(&self, registers: &mut [i32], callbacks: &mut dyn Callbacks) -> Result<(), Fault> {
         let entry = self
             .entry
             .expect("a program with loops or registers has compiled control flow");
-        let context: *mut Called = context;
-        // SAFETY: the function was compiled for this signature; it passes the context on to the callbacks below and
-        // touches registers of the program only.
-        let stopped = unsafe { entry(context.cast(), registers.as_mut_ptr()) };
-        // SAFETY: the context outlives the call.
-        match unsafe { (*context).fault.take() } {
+        let (n_registers, registers) = (registers.len(), registers.as_mut_ptr());
+        let mut called = Called {
+            callbacks,
+            registers,
+            n_registers,
+            fault: None,
+        };
+        // SAFETY: the function was compiled for this signature; it passes the context, which outlives the call, on to the
+        // callbacks below, and touches registers of the program only.
+        let stopped = unsafe { entry((&raw mut called).cast(), registers) };
+        match called.fault {
             Some(fault) => Err(fault),
             None => {
                 assert!(stopped == 0, "control flow stops for a fault only");
@@ -339,21 +346,29 @@ impl Compiled {
     }
 }
 
-/// What the compiled control flow calls back.
-pub struct Called<'a> {
-    pub callbacks: &'a mut dyn Callbacks,
-    pub fault: Option<Fault>,
+/// What the compiled control flow calls back with.
+struct Called<'a> {
+    callbacks: &'a mut dyn Callbacks,
+    /// The registers, which the control flow changes too.
+    registers: *mut i32,
+    n_registers: usize,
+    fault: Option<Fault>,
 }
 
+/// What the compiled control flow calls back.
 pub trait Callbacks {
-    fn segment(&mut self, number: usize) -> Result<(), Fault>;
+    /// Executes a segment.
+    fn segment(&mut self, number: usize, registers: &mut [i32]) -> Result<(), Fault>;
+    /// Is asked before each iteration of a loop.
     fn iteration(&mut self, number: usize) -> Result<(), Fault>;
 }
 
-fn called(context: *mut u8, call: impl FnOnce(&mut dyn Callbacks) -> Result<(), Fault>) -> u32 {
+fn called(context: *mut u8, call: impl FnOnce(&mut dyn Callbacks, &mut [i32]) -> Result<(), Fault>) -> u32 {
     // SAFETY: `run_control` passes a context, and nothing else uses it while the function runs.
     let context = unsafe { &mut *context.cast::<Called>() };
-    match call(context.callbacks) {
+    // SAFETY: `run_control` took both from one slice; the control flow, the only other user, waits for this call.
+    let registers = unsafe { std::slice::from_raw_parts_mut(context.registers, context.n_registers) };
+    match call(context.callbacks, registers) {
         Ok(()) => 0,
         Err(fault) => {
             context.fault = Some(fault);
@@ -363,11 +378,11 @@ fn called(context: *mut u8, call: impl FnOnce(&mut dyn Callbacks) -> Result<(), 
 }
 
 extern "C" fn segment(context: *mut u8, number: u32) -> u32 {
-    called(context, |it| it.segment(number as usize))
+    called(context, |it, registers| it.segment(number as usize, registers))
 }
 
 extern "C" fn iteration(context: *mut u8, number: u32) -> u32 {
-    called(context, |it| it.iteration(number as usize))
+    called(context, |it, _| it.iteration(number as usize))
 }
 
 fn run_register(call: RegisterCall, memory: &mut Memory, registers: &mut [i32]) {

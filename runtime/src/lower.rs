@@ -4,8 +4,8 @@
 //! Cranelift's back end. Two instructions share a class when they differ in offsets and immediates only.
 //!
 //! An instruction reads all its operands before it writes. Code works row by row, so an operand that shares bytes with dst
-//! without being the same view is copied to the stage window first; so is one whose shape has no loops in common with
-//! the others.
+//! without being the same view is copied to the stage window first, or the same view of which an element comes twice; so is
+//! one whose shape has no loops in common with the others.
 
 pub mod helper;
 mod alu;
@@ -46,6 +46,15 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether the last argument is the key of random rounding, which is no address.
+    pub fn has_key(&self) -> bool {
+        match self {
+            Class::Copy(_) | Class::Fill(_) => false,
+            Class::Map(it) => it.is_random || it.body.has_random_result(),
+            Class::Reduce(it) => it.is_random,
+        }
+    }
+
     /// Makes the body of its function.
     pub fn emit(&self, b: FunctionBuilder, layout: &Layout, config: TargetFrontendConfig) {
         let mut emitter = emit::Emitter::new(b, layout);
@@ -416,7 +425,9 @@ fn as_turn(loops: &[Loop], size: u32, dst: u64, src: u64) -> Option<Turn> {
     let pitch = |stride: i64| usize::try_from(stride / 4).ok().filter(|_| stride % 4 == 0);
     let (dst_pitch, src_pitch) = (pitch(columns.strides[0])?, pitch(rows.strides[1])?);
     let is_large = rows.count.min(columns.count) >= MIN_TURN;
-    (size == 4 && is_large).then(|| Turn {
+    // The kernel goes block by block. Where rows of dst overlap, the last element in row-major order has to win.
+    let is_apart = rows.count as usize <= dst_pitch;
+    (size == 4 && is_large && is_apart).then(|| Turn {
         dst,
         src,
         rows: rows.count as usize,

@@ -10,7 +10,7 @@ pub use apart::Touch;
 use crate::access::Access;
 use crate::fabric::Link;
 use crate::fault::Fault;
-use crate::jit::{self, Callbacks, Called, Compiled};
+use crate::jit::{self, Callbacks, Compiled};
 use crate::kernels::Level;
 use crate::lower;
 use crate::memory::{Layout, Memory, Reservation, Seat, counts};
@@ -314,8 +314,6 @@ impl Machine {
         let mut running = Running {
             memory,
             code,
-            registers: registers.as_mut_ptr(),
-            n_registers: registers.len(),
             orders: orders(control, order),
             path,
             n_iterations: vec![0; loops.len()],
@@ -326,15 +324,9 @@ impl Machine {
             watch,
         };
         match code {
-            _ if control.nodes == [Node::Segment(0)] => running.segment(0),
-            Code::Jit(compiled) => {
-                let mut context = Called {
-                    callbacks: &mut running,
-                    fault: None,
-                };
-                compiled.run_control(registers, &mut context)
-            }
-            Code::Reference(_) => walk(&control.nodes, loops, &mut running),
+            _ if control.nodes == [Node::Segment(0)] => running.segment(0, registers),
+            Code::Jit(compiled) => compiled.run_control(registers, &mut running),
+            Code::Reference(_) => walk(&control.nodes, loops, &mut running, registers),
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Core<'a> {
     pub program: &'a Program,
     /// Every view of the program, resolved.
     pub accesses: &'a [Access],
+    /// The views of the instruction at hand that indices have moved, by number, in place of those.
+    pub moved: Vec<(usize, Access)>,
     /// What stochastic rounding starts from for the instruction at hand; `None` rounds to nearest.
     pub random: Option<u64>,
     /// Where inputs outside of a function's range are counted, if the instruction has such a function.
@@ -87,6 +89,19 @@ pub fn integer(arg: &Arg) -> i32 {
         Arg::Uint(value) => *value as i32,
         _ => panic!("a verified integer operand is an integer"),
     }
+}
+
+/// An operand that the row says is an operator.
+pub fn alu_op(arg: &Arg) -> AluOp {
+    let Arg::Alu(op) = arg else {
+        panic!("a verified operator is an operator")
+    };
+    *op
+}
+
+/// Whether an operator works on bit patterns.
+pub fn is_bits(op: AluOp) -> bool {
+    op.facts().class == AluClass::Bits
 }
 
 /// An operand that the row says is a flag.
@@ -167,7 +182,8 @@ impl Core<'_> {
         let Arg::View(id) = arg else {
             panic!("a verified operand is a view")
         };
-        &self.accesses[id.index()]
+        let moved = self.moved.iter().find(|it| it.0 == id.index());
+        moved.map_or(&self.accesses[id.index()], |it| &it.1)
     }
 
     fn tile(&self, arg: &Arg) -> Tile {
@@ -195,7 +211,7 @@ impl Core<'_> {
             Arg::View(_) => Operand::Tile(self.tile(arg)),
             // A unary operator ignores it.
             Arg::Absent => Operand::Immediate { value: 0.0, bits: 0 },
-            _ if op.facts().class == AluClass::Bits => Operand::Immediate {
+            _ if is_bits(op) => Operand::Immediate {
                 value: 0.0,
                 bits: cast::immediate_bits(arg),
             },

@@ -81,7 +81,8 @@ def encode(dtype, values):
 
 
 def encode_integers(dtype, values):
-    """Exact integers as raw elements: integers saturate, the other types go through float32."""
+    """Exact integers as raw elements: integers saturate. The other types go through float32; the device rounds once, and
+    none of the values here meets a second rounding that shows."""
     if dtype in INTS:
         limits = np.iinfo(INTS[dtype])
         return np.clip(values, limits.min, limits.max).astype(INTS[dtype]).view(word(dtype))

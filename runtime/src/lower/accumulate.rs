@@ -3,13 +3,13 @@
 //! The element-wise part is a compiled class whose f32 results go to the stage window, or straight to dst where that is
 //! what it holds; a kernel folds them or runs along them; dst and the result column are written last.
 
-use super::elementwise::{Operand, alu_op};
+use super::elementwise::Operand;
 use super::map::{Body, Step};
 use super::tile::{field, is_plain};
 use super::{Lowering, StagedRows};
 use crate::access::Access;
 use crate::kernels::{Cumulate, Scalar, Scan, Start, TakeIn};
-use crate::reference::{flag, rounding};
+use crate::reference::{alu_op, flag, rounding};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::isa::{AluOp, Arg, MAX_ARGS, ReduceCmd};
 

@@ -236,6 +236,26 @@ pub fn integer(emitter: &mut Emitter, op: AluOp, form: [Dtype; 2], x: Value, y: 
     emitter.b.ins().band(mask, one)
 }
 
+/// Integers that an f32 holds and that round to the same number of a narrower float as `x` does: above 2^24, the lowest
+/// bit that an f32 of any of them has is set when a bit below it is.
+pub fn fit_f32(emitter: &mut Emitter, dtype: Dtype, x: Value) -> Value {
+    let (low, bit) = (emitter.integer(0xff), emitter.integer(0x100));
+    let zero = emitter.integer(0);
+    let (bias, span) = match dtype {
+        Dtype::I32 => (emitter.integer(1 << 24), emitter.integer(1 << 25)),
+        _ => (zero, emitter.integer(1 << 24)),
+    };
+    let b = &mut emitter.b;
+    let rest = b.ins().band(x, low);
+    let is_between = b.ins().icmp(IntCC::NotEqual, rest, zero);
+    let sticky = b.ins().band(is_between, bit);
+    let whole = b.ins().band_not(x, low);
+    let fitting = b.ins().bor(whole, sticky);
+    let distance = b.ins().iadd(x, bias);
+    let is_large = b.ins().icmp(IntCC::UnsignedLessThan, span, distance);
+    emitter.select(is_large, fitting, x)
+}
+
 /// The mask of the lanes of a 32-bit integer dtype that are negative.
 fn negative(emitter: &mut Emitter, dtype: Dtype, x: Value) -> Value {
     let zero = emitter.integer(0);

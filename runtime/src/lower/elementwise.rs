@@ -7,8 +7,8 @@ use super::{Class, Lowering, StagedRows, copy};
 use crate::access::{Access, Axis};
 use crate::reference::alu::{Integers, width};
 use crate::reference::cast::{encode, immediate, immediate_as, immediate_bits};
-use crate::reference::{flag, integer, rounding};
-use nk_compiler::isa::{AluClass, AluOp, Arg, Engine, MAX_ARGS, Range, ReduceCmd};
+use crate::reference::{alu_op, flag, integer, is_bits, rounding};
+use nk_compiler::isa::{AluOp, Arg, Engine, MAX_ARGS, Range, ReduceCmd};
 
 type Args = [Arg; MAX_ARGS];
 
@@ -24,17 +24,6 @@ pub(super) enum Operand {
         offset: i32,
         multiplier: i32,
     },
-}
-
-pub(super) fn alu_op(arg: &Arg) -> AluOp {
-    let Arg::Alu(op) = arg else {
-        panic!("a verified operator is an operator")
-    };
-    *op
-}
-
-pub(super) fn is_bits(op: AluOp) -> bool {
-    op.facts().class == AluClass::Bits
 }
 
 fn scalar(value: f32) -> Operand {

@@ -10,10 +10,11 @@ use super::helper::Helper;
 use super::nest::{Loop, contiguous};
 use super::row;
 use crate::reference::alu::{mask, width};
+use crate::reference::is_bits;
 use cranelift::prelude::types::F32X4;
 use cranelift::prelude::*;
 use nk_compiler::dtype::Dtype;
-use nk_compiler::isa::{AluClass, AluOp};
+use nk_compiler::isa::AluOp;
 
 /// Elements that are reduced by one call when they do not lie contiguously as f32.
 const BLOCK: u64 = 1024;
@@ -81,7 +82,7 @@ impl Reduce {
     }
 
     fn is_bits(&self) -> bool {
-        self.op.facts().class == AluClass::Bits
+        is_bits(self.op)
     }
 
     /// The elements of a block as contiguous f32 values or words.

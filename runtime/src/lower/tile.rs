@@ -13,7 +13,7 @@ use crate::kernels::{
 };
 use crate::reference::alu::{mask, width};
 use crate::reference::cast::immediate;
-use crate::reference::integer;
+use crate::reference::{alu_op, integer, is_bits};
 use nk_compiler::dtype::Dtype;
 use nk_compiler::isa::{AluOp, Arg, MAX_ARGS};
 
@@ -187,12 +187,8 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn partition_reduce(&mut self, args: &Args) {
-        let (dst, op, data) = (
-            self.access(&args[0]),
-            elementwise::alu_op(&args[1]),
-            self.access(&args[2]),
-        );
-        if !elementwise::is_bits(op) {
+        let (dst, op, data) = (self.access(&args[0]), alu_op(&args[1]), self.access(&args[2]));
+        if !is_bits(op) {
             let from = self.floats(data);
             let output = self.output(dst, Dtype::F32, &[data]);
             self.call(FoldRows {

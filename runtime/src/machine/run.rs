@@ -13,7 +13,7 @@ use crate::reference::rounding::{self, Rounding};
 use crate::reference::{self, Core};
 use crate::watch::Watch;
 use nk_compiler::interrupt;
-use nk_compiler::ir::{Bound, Control, InstId, Loop, LoopKind, Node, RegisterId};
+use nk_compiler::ir::{Bound, Control, InstId, Loop, LoopKind, Node};
 use rustc_hash::FxHashMap;
 
 /// A device loop that has run so often is taken for one that never ends.
@@ -46,9 +46,6 @@ pub fn orders(control: &Control, order: &[InstId]) -> Vec<Vec<InstId>> {
 pub struct Running<'a, 'w> {
     pub memory: &'a mut Memory,
     pub code: &'a Code,
-    /// The registers, which the compiled control flow changes too.
-    pub registers: *mut i32,
-    pub n_registers: usize,
     pub orders: Vec<Vec<InstId>>,
     pub path: &'a mut Vec<u32>,
     pub n_iterations: Vec<u64>,
@@ -60,10 +57,10 @@ pub struct Running<'a, 'w> {
 }
 
 impl Callbacks for Running<'_, '_> {
-    fn segment(&mut self, number: usize) -> Result<(), Fault> {
+    fn segment(&mut self, number: usize, registers: &mut [i32]) -> Result<(), Fault> {
         self.path.push(number as u32);
         let order = std::mem::take(&mut self.orders[number]);
-        let done = self.execute_all(&order);
+        let done = self.execute_all(&order, registers);
         self.orders[number] = order;
         done
     }
@@ -83,58 +80,48 @@ impl Callbacks for Running<'_, '_> {
 
 impl Running<'_, '_> {
     /// Executes instructions, one by one when somebody watches.
-    fn execute_all(&mut self, order: &[InstId]) -> Result<(), Fault> {
+    fn execute_all(&mut self, order: &[InstId], registers: &mut [i32]) -> Result<(), Fault> {
         let Some(watch) = self.watch.take() else {
-            return self.execute_some(order);
+            return self.execute_some(order, registers);
         };
         let done = order.iter().try_for_each(|&id| {
-            watch.before(id, self.memory, self.registers())?;
-            self.execute_some(&[id])?;
-            watch.after(id, self.memory, self.registers())
+            watch.before(id, self.memory, registers)?;
+            self.execute_some(&[id], registers)?;
+            watch.after(id, self.memory, registers)
         });
         self.watch = Some(watch);
         done
     }
 
-    fn registers<'r>(&self) -> &'r [i32] {
-        // SAFETY: as in `execute`.
-        unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) }
-    }
-
     /// Executes instructions, those that the machine looks at by themselves.
-    fn execute_some(&mut self, order: &[InstId]) -> Result<(), Fault> {
+    fn execute_some(&mut self, order: &[InstId], registers: &mut [i32]) -> Result<(), Fault> {
         if self.apart.is_empty() {
-            return self.execute(order);
+            return self.execute(order, registers);
         }
         let mut rest = order;
         while let Some(at) = rest.iter().position(|it| self.apart.contains_key(it)) {
-            self.execute(&rest[..at])?;
+            self.execute(&rest[..at], registers)?;
             match &self.apart[&rest[at]] {
                 Apart::Collective(it) => it.run(self.memory, self.link)?,
                 Apart::Watched(list) => {
-                    // SAFETY: as in `execute`.
-                    let registers = unsafe { std::slice::from_raw_parts(self.registers, self.n_registers) };
                     list.iter()
                         .for_each(|it| it.note(self.memory, registers, self.touches));
-                    self.execute(&rest[at..=at])?;
+                    self.execute(&rest[at..=at], registers)?;
                 }
             }
             rest = &rest[at + 1..];
         }
-        self.execute(rest)
+        self.execute(rest, registers)
     }
 
-    fn execute(&mut self, order: &[InstId]) -> Result<(), Fault> {
+    fn execute(&mut self, order: &[InstId], registers: &mut [i32]) -> Result<(), Fault> {
         order.chunks(BETWEEN_POLLS).try_for_each(|it| {
             uninterrupted()?;
-            self.execute_unasked(it)
+            self.execute_unasked(it, registers)
         })
     }
 
-    fn execute_unasked(&mut self, order: &[InstId]) -> Result<(), Fault> {
-        // SAFETY: the machine's registers outlive the run, and the compiled control flow, which is the only other user,
-        // waits for this call.
-        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
+    fn execute_unasked(&mut self, order: &[InstId], registers: &mut [i32]) -> Result<(), Fault> {
         match self.code {
             Code::Jit(compiled) => compiled.run(self.memory, registers, order),
             Code::Reference(plain) => {
@@ -143,6 +130,7 @@ impl Running<'_, '_> {
                     memory: self.memory,
                     program: &plain.program,
                     accesses: &plain.accesses,
+                    moved: Vec::new(),
                     random: None,
                     counter: None,
                     registers,
@@ -162,10 +150,15 @@ impl Running<'_, '_> {
 }
 
 /// The control flow in plain loops.
-pub fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(), Fault> {
+pub fn walk(
+    nodes: &[Node],
+    loops: &[Loop],
+    running: &mut Running,
+    registers: &mut [i32],
+) -> Result<(), Fault> {
     for node in nodes {
         match node {
-            Node::Segment(number) => running.segment(*number)?,
+            Node::Segment(number) => running.segment(*number, registers)?,
             Node::Loop(number, body) => match loops[*number].kind {
                 LoopKind::For {
                     register,
@@ -173,18 +166,18 @@ pub fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(),
                     upper,
                     step,
                 } => {
-                    let (mut at, end) = (running.bound(lower), running.bound(upper));
+                    let (mut at, end) = (bound(lower, registers), bound(upper, registers));
                     while at < end {
                         running.iteration(*number)?;
-                        *running.register(register) = at as i32;
-                        walk(body, loops, running)?;
+                        registers[register.index()] = at as i32;
+                        walk(body, loops, running, registers)?;
                         at += i64::from(step);
                     }
                 }
                 LoopKind::While { register } => {
-                    while *running.register(register) != 0 {
+                    while registers[register.index()] != 0 {
                         running.iteration(*number)?;
-                        walk(body, loops, running)?;
+                        walk(body, loops, running, registers)?;
                     }
                 }
             },
@@ -193,17 +186,9 @@ pub fn walk(nodes: &[Node], loops: &[Loop], running: &mut Running) -> Result<(),
     Ok(())
 }
 
-impl Running<'_, '_> {
-    fn register(&mut self, id: RegisterId) -> &mut i32 {
-        // SAFETY: as in `segment`.
-        let registers = unsafe { std::slice::from_raw_parts_mut(self.registers, self.n_registers) };
-        &mut registers[id.index()]
-    }
-
-    fn bound(&mut self, bound: Bound) -> i64 {
-        match bound {
-            Bound::Int(value) => value.into(),
-            Bound::Register(id) => (*self.register(id)).into(),
-        }
+fn bound(bound: Bound, registers: &[i32]) -> i64 {
+    match bound {
+        Bound::Int(value) => value.into(),
+        Bound::Register(id) => registers[id.index()].into(),
     }
 }

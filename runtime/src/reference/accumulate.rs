@@ -2,8 +2,8 @@
 
 use super::alu;
 use super::cast::canonical;
-use super::elementwise::{alu_op, fold};
-use super::{Args, Core, flag, rounding};
+use super::elementwise::fold;
+use super::{Args, Core, alu_op, flag, rounding};
 use nk_compiler::isa::{AluOp, Arg, ReduceCmd};
 
 /// What an instruction finds in the accumulator.

@@ -42,6 +42,19 @@ const F8E3M4: Format = Format {
 };
 
 impl Format {
+    /// The format of a dtype, if it is one of these.
+    fn of(dtype: Dtype) -> Option<Format> {
+        match dtype {
+            Dtype::Tf32 => Some(TF32),
+            Dtype::Bf16 => Some(BF16),
+            Dtype::F16 => Some(F16),
+            Dtype::F8e4m3 => Some(F8E4M3),
+            Dtype::F8e5m2 => Some(F8E5M2),
+            Dtype::F8e3m4 => Some(F8E3M4),
+            _ => None,
+        }
+    }
+
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
@@ -55,19 +68,19 @@ impl Format {
     }
 
     /// What is too large becomes infinity, NaN becomes the positive quiet one. `round` makes an integer of a number of
-    /// units that is not negative.
-    fn encode(self, value: f32, round: impl Fn(f64) -> f64) -> u32 {
+    /// units that is not negative. The value is that of an f32 or of a 32-bit integer.
+    fn encode(self, value: f64, round: impl Fn(f64) -> f64) -> u32 {
         if value.is_nan() {
             return self.infinity() | 1 << (self.mantissa_bits - 1);
         }
         let sign = if value.is_sign_negative() { self.sign() } else { 0 };
-        let magnitude = f64::from(value.abs());
+        let magnitude = value.abs();
         if magnitude.is_infinite() {
             return sign | self.infinity();
         }
         // Subnormals share the exponent of the smallest normal number.
         let exponent = exponent(magnitude).max(1 - self.bias());
-        // An f64 holds the f32 and the scaled value exactly, so this is the only rounding.
+        // An f64 holds the value and the scaled one exactly, so this is the only rounding.
         let quanta = round(magnitude * power_of_two(self.mantissa_bits as i32 - exponent)) as u32;
         // A mantissa that rounds up to the next power of two carries into the exponent.
         let code = (((exponent + self.bias() - 1) as u32) << self.mantissa_bits) + quanta;
@@ -138,16 +151,12 @@ pub fn encode_random(dtype: Dtype, value: f32, random: u32) -> u32 {
 }
 
 fn encode_with(dtype: Dtype, value: f32, round: impl Fn(f64) -> f64) -> u32 {
+    if let Some(code) = encode_narrow(dtype, value.into(), round) {
+        return code;
+    }
     // Casts from float to integer saturate and take NaN to 0 by themselves.
     let rounded = value.round_ties_even();
     match dtype {
-        Dtype::F32 => canonical(value).to_bits(),
-        Dtype::Tf32 => TF32.encode(value, round) << 13,
-        Dtype::Bf16 => BF16.encode(value, round),
-        Dtype::F16 => F16.encode(value, round),
-        Dtype::F8e4m3 => F8E4M3.encode(value, round),
-        Dtype::F8e5m2 => F8E5M2.encode(value, round),
-        Dtype::F8e3m4 => F8E3M4.encode(value, round),
         Dtype::I32 => rounded as i32 as u32,
         Dtype::U32 => rounded as u32,
         Dtype::I16 => u32::from(rounded as i16 as u16),
@@ -155,10 +164,19 @@ fn encode_with(dtype: Dtype, value: f32, round: impl Fn(f64) -> f64) -> u32 {
         Dtype::I8 => u32::from(rounded as i8 as u8),
         Dtype::U8 => u32::from(rounded as u8),
         Dtype::Bool => u32::from(value != 0.0),
+        _ => canonical(value).to_bits(),
     }
 }
 
-/// The bits of an exact integer, as `iota` and the integer ALU make them; integers saturate.
+/// The bits of a value as an element of a float narrower than f32; `None` for other dtypes.
+fn encode_narrow(dtype: Dtype, value: f64, round: impl Fn(f64) -> f64) -> Option<u32> {
+    let code = Format::of(dtype)?.encode(value, round);
+    // The container of a tf32 is an f32.
+    Some(if dtype == Dtype::Tf32 { code << 13 } else { code })
+}
+
+/// The bits of an exact integer of 32 bits, as `iota` and the integer ALU make them; integers saturate, floats are rounded
+/// once.
 pub fn encode_integer(dtype: Dtype, value: i64) -> u32 {
     let clamped = |low: i64, high: i64| value.clamp(low, high);
     match dtype {
@@ -168,14 +186,8 @@ pub fn encode_integer(dtype: Dtype, value: i64) -> u32 {
         Dtype::U16 => clamped(0, u16::MAX.into()) as u32,
         Dtype::I8 => u32::from(clamped(i8::MIN.into(), i8::MAX.into()) as u8),
         Dtype::U8 => clamped(0, u8::MAX.into()) as u32,
-        Dtype::Bool
-        | Dtype::F32
-        | Dtype::Tf32
-        | Dtype::Bf16
-        | Dtype::F16
-        | Dtype::F8e4m3
-        | Dtype::F8e5m2
-        | Dtype::F8e3m4 => encode(dtype, value as f32),
+        _ => encode_narrow(dtype, value as f64, f64::round_ties_even)
+            .unwrap_or_else(|| encode(dtype, value as f32)),
     }
 }
 
@@ -211,7 +223,7 @@ pub fn immediate_as(dtype: Dtype, arg: &Arg) -> u32 {
 
 /// Rounds to tf32's ten bits of mantissa, to nearest even.
 fn tf32(value: f32) -> f32 {
-    f32::from_bits(TF32.encode(value, f64::round_ties_even) << 13)
+    f32::from_bits(TF32.encode(value.into(), f64::round_ties_even) << 13)
 }
 
 /// Every NaN becomes the same one. It looks at bits, as a compiler may take any NaN for any other.

@@ -28,27 +28,21 @@ pub fn execute(core: &mut Core, inst: &Inst, first: &[FirstWrite]) -> Result<(),
         execute_static(core, inst, first);
         return Ok(());
     }
-    let mut accesses = core.accesses.to_vec();
+    let mut moved = Vec::new();
     for view in views {
         let access = &core.accesses[view];
         let Some(movement) = &access.movement else {
             continue;
         };
         match read_index(movement, 0, core.memory, core.registers) {
-            Ok(index) => accesses[view] = access.moved(index),
+            Ok(index) => moved.push((view, access.moved(index))),
             Err(_) if skips => return Ok(()),
             Err(index) => return Err(index),
         }
     }
-    let mut moved = Core {
-        memory: core.memory,
-        program: core.program,
-        accesses: &accesses,
-        registers: core.registers,
-        random: core.random,
-        counter: core.counter,
-    };
-    execute_static(&mut moved, inst, first);
+    core.moved = moved;
+    execute_static(core, inst, first);
+    core.moved.clear();
     Ok(())
 }
 

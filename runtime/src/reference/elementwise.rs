@@ -2,20 +2,9 @@
 
 use super::alu::{self, Integers};
 use super::cast::{self, encode, encode_integer};
-use super::{Args, Core, Operand, flag};
+use super::{Args, Core, Operand, alu_op, flag, is_bits};
 use nk_compiler::dtype::Dtype;
-use nk_compiler::isa::{AluClass, AluOp, Arg, Engine};
-
-pub fn alu_op(arg: &Arg) -> AluOp {
-    let Arg::Alu(op) = arg else {
-        panic!("a verified operator is an operator")
-    };
-    *op
-}
-
-pub fn is_bits(op: AluOp) -> bool {
-    op.facts().class == AluClass::Bits
-}
+use nk_compiler::isa::{AluOp, Arg, Engine};
 
 pub fn tensor_tensor(core: &mut Core, args: &Args, engine: Engine) {
     let [dst, data1, data2, op, ..] = args;

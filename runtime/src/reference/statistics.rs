@@ -1,8 +1,8 @@
 //! Statistics of rows for batch normalisation, and reductions over partitions.
 
 use super::alu;
-use super::elementwise::{alu_op, fold, is_bits, store_bits};
-use super::{Args, Core};
+use super::elementwise::{fold, store_bits};
+use super::{Args, Core, alu_op, is_bits};
 use nk_compiler::isa::AluOp;
 
 /// Count, mean and count times population variance of some values; the mean of none is 0.

@@ -84,19 +84,32 @@ fn load_into(spec: &ArgSpec, tensors: &mut Vec<Tensor>, warnings: &mut Vec<Diagn
     Ok(())
 }
 
-/// The axis along which each tensor argument is split over ranks, in the order of [`load`].
-pub fn splits(args: &[(String, ArgSpec)]) -> Vec<Option<usize>> {
-    fn collect(spec: &ArgSpec, splits: &mut Vec<Option<usize>>) {
+/// Every tensor of the arguments, with the argument that it stands in, in the order of [`load`].
+fn tensor_specs(args: &[(String, ArgSpec)]) -> Vec<(&str, &ArgSpec)> {
+    fn collect<'a>(name: &'a str, spec: &'a ArgSpec, specs: &mut Vec<(&'a str, &'a ArgSpec)>) {
         match spec {
             ArgSpec::Literal(_) => {}
-            ArgSpec::Tuple(items) => items.iter().for_each(|it| collect(it, splits)),
-            ArgSpec::Tensor(_) => splits.push(None),
-            ArgSpec::Split(_, axis) => splits.push(Some(*axis)),
+            ArgSpec::Tuple(items) => items.iter().for_each(|it| collect(name, it, specs)),
+            ArgSpec::Tensor(_) | ArgSpec::Split(..) => specs.push((name, spec)),
         }
     }
-    let mut splits = Vec::new();
-    args.iter().for_each(|it| collect(&it.1, &mut splits));
-    splits
+    let mut specs = Vec::new();
+    args.iter().for_each(|it| collect(&it.0, &it.1, &mut specs));
+    specs
+}
+
+/// The argument that each tensor stands in, in the order of [`load`].
+pub fn tensor_names(args: &[(String, ArgSpec)]) -> Vec<&str> {
+    tensor_specs(args).into_iter().map(|it| it.0).collect()
+}
+
+/// The axis along which each tensor argument is split over ranks, in the order of [`load`].
+pub fn splits(args: &[(String, ArgSpec)]) -> Vec<Option<usize>> {
+    let axis = |spec: &ArgSpec| match spec {
+        ArgSpec::Split(_, axis) => Some(*axis),
+        _ => None,
+    };
+    tensor_specs(args).into_iter().map(|it| axis(it.1)).collect()
 }
 
 /// The arguments as a host function wants them.
@@ -117,12 +130,17 @@ fn host_value(spec: &ArgSpec, arrays: &mut dyn Iterator<Item = HostArray>) -> Ho
     }
 }
 
-/// A tensor as an array of the host.
+/// A tensor of a kernel as an array of the host.
 pub fn host_array(tensor: &Tensor) -> HostArray {
+    as_host_array(tensor).expect("tensors of a kernel have few dimensions")
+}
+
+/// A tensor as an array of the host; `None` when it has more dimensions than those have.
+pub fn as_host_array(tensor: &Tensor) -> Option<HostArray> {
     // NumPy has no tfloat32; its values are float32's.
     let dtype = HOST_DTYPES.iter().find(|it| it.3 == Some(tensor.dtype()));
     let dtype = dtype.map_or(HostDtype::F32, |it| it.0);
-    HostArray::new(tensor.shape(), tensor.to_f64(), dtype).expect("a tensor argument has few dimensions")
+    HostArray::new(tensor.shape(), tensor.to_f64(), dtype)
 }
 
 /// The arguments of a JSON object: strings in the syntax of `--arg`, other values as literals.

@@ -1,7 +1,7 @@
 //! Source files: reading them, and finding what they import.
 
 use super::Failure;
-use super::arguments::host_array;
+use super::arguments::as_host_array;
 use crate::tensor::{ArgSpec, parse_arg};
 use nk_compiler::diagnostic::{Diagnostic, Report};
 use nk_compiler::host::HostArray;
@@ -149,6 +149,11 @@ pub fn find_array(settings: &Settings, from: &str, path: &str) -> Result<HostArr
     let ArgSpec::Tensor(source) = spec else {
         return Err(format!("{path} names no array"));
     };
-    let loaded = source.load().map_err(|it| it.report().message)?;
-    Ok(host_array(&loaded.tensor))
+    let tensor = source.load().map_err(|it| it.report().message)?.tensor;
+    as_host_array(&tensor).ok_or_else(|| {
+        format!(
+            "{path} has {} dimensions, too many for an array",
+            tensor.shape().len()
+        )
+    })
 }

@@ -2,6 +2,7 @@
 //!
 //! Takes arguments and the state of a watch, gives warnings.
 
+use super::arguments::tensor_names;
 use crate::tensor::{ArgSpec, Tensor};
 use crate::watch::{Lookout, Trap, Watch};
 use nk_compiler::diagnostic::Diagnostic;
@@ -9,12 +10,8 @@ use nk_compiler::ir::Program;
 
 /// Arguments that already hold what a trap looks for: whatever they are copied to has it too, and no instruction makes it.
 pub fn given(args: &[(String, ArgSpec)], tensors: &[Tensor], lookout: &Lookout) -> Vec<Diagnostic> {
-    let names = args
-        .iter()
-        .filter(|it| matches!(it.1, ArgSpec::Tensor(_)))
-        .map(|it| &it.0);
     let mut warnings = Vec::new();
-    for (name, tensor) in names.zip(tensors) {
+    for (name, tensor) in tensor_names(args).iter().zip(tensors) {
         let values = tensor.to_f64();
         for (trap, noun, is_one) in [
             (Trap::Nan, "NaN", f64::is_nan as fn(f64) -> bool),

@@ -324,8 +324,7 @@ fn leaves_range(watched: &Watched, inst: &Inst, dst: &View, operands: &[Operand]
     };
     let Some(function) = function(inst) else {
         let Some(src) = value("src") else { return false };
-        let limits = limits(dst.dtype);
-        return src.is_finite() && (src < limits.0 || limits.1 < src);
+        return src.is_finite() && !holds(dst.dtype, src);
     };
     let Some(data) = value("data") else { return false };
     let scale = inst.op.row().position("scale").map(|it| &inst.args[it]);
@@ -337,21 +336,17 @@ fn leaves_range(watched: &Watched, inst: &Inst, dst: &View, operands: &[Operand]
     function.facts().valid.excludes(input)
 }
 
-/// The smallest and the largest number of a type.
-fn limits(dtype: Dtype) -> (f32, f32) {
-    let bits = dtype.size() * 8;
+/// Whether a finite number is neither saturated nor made infinite when it becomes an element of a type.
+fn holds(dtype: Dtype, number: f32) -> bool {
+    if dtype.is_float() {
+        return cast::decode(dtype, cast::encode(dtype, number)).is_finite();
+    }
+    // The bounds of 32-bit integers are no f32.
+    let (number, half) = (f64::from(number), 2f64.powi(dtype.size() as i32 * 8 - 1));
     match dtype {
-        Dtype::F32 | Dtype::Tf32 | Dtype::Bf16 => (f32::MIN, f32::MAX),
-        Dtype::F16 => (-65504.0, 65504.0),
-        Dtype::F8e4m3 => (-240.0, 240.0),
-        Dtype::F8e5m2 => (-57344.0, 57344.0),
-        Dtype::F8e3m4 => (-15.5, 15.5),
-        Dtype::Bool => (f32::MIN, f32::MAX),
-        Dtype::I32 | Dtype::I16 | Dtype::I8 => {
-            let half = 2f32.powi(bits as i32 - 1);
-            (-half, half - 1.0)
-        }
-        Dtype::U32 | Dtype::U16 | Dtype::U8 => (0.0, 2f32.powi(bits as i32) - 1.0),
+        Dtype::Bool => true,
+        _ if dtype.is_signed_int() => (-half..=half - 1.0).contains(&number),
+        _ => (0.0..=2.0 * half - 1.0).contains(&number),
     }
 }
 

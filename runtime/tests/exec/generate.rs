@@ -77,7 +77,8 @@ impl<'a> Generator<'a> {
         factors
     }
 
-    /// Strides in elements that give every index its own place, with gaps and in any order; sources may repeat and turn.
+    /// Strides in elements that give every index its own place, with gaps and in any order; sources may repeat and turn, and
+    /// destinations may come to an element again.
     /// Also how far the first element lies behind the lowest one, and the elements spanned.
     pub fn strides(&mut self, sizes: &[u32], is_source: bool) -> (Vec<Dim>, i64, u32) {
         let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
@@ -103,7 +104,9 @@ impl<'a> Generator<'a> {
                 dims[idx].stride = -unit;
                 first += i64::from(reach);
             }
-            unit *= count as i32;
+            if is_source || !self.rarely(12) {
+                unit *= count as i32;
+            }
             if self.rarely(4) {
                 unit += 1 + self.below(3) as i32;
             }

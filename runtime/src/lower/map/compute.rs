@@ -105,6 +105,11 @@ impl Map {
 
     /// A word of the integer ALU as dst wants it: 32-bit integers take it as it is.
     fn integer_result(&self, emitter: &mut Emitter, data: Dtype, word: Value) -> Value {
+        let word = match self.dst {
+            // The cast from f32 rounds, so the one to f32 must not.
+            Dtype::Bf16 | Dtype::Tf32 => alu::fit_f32(emitter, data, word),
+            _ => word,
+        };
         match self.dst {
             Dtype::I32 | Dtype::U32 => word,
             _ if data == Dtype::I32 => emitter.b.ins().fcvt_from_sint(F32X4, word),
