@@ -85,6 +85,24 @@ impl Evaluator<'_> {
         Ok(Value::Instruction(Handle::default()))
     }
 
+    /// `nl.atomic_rmw(dst, value, op)` of the classic style: adds a tile to rows of HBM.
+    pub fn call_atomic_rmw(&mut self, args: CallArgs) -> Result<Value> {
+        const FUNCTION: &str = "nl.atomic_rmw";
+        let span = args.span;
+        let [dst, value, operator, mask] = args.bind(FUNCTION, ["dst", "value", "op", "mask"], 3)?;
+        if mask.is_some_and(|it| !matches!(it, Value::None)) {
+            let help = "slice the tile and the destination to the part that is meant";
+            return Err(Error::unsupported("`mask=` of nl.atomic_rmw", help, span));
+        }
+        check_adds("atomic_rmw", "op", &required(operator), span)?;
+        let dst = self.tile(&required(dst), FUNCTION, span)?;
+        let src = self.tile(&required(value), FUNCTION, span)?;
+        self.removed(Removed::AtomicRmw, span);
+        let (dst, src) = (self.view_arg(&dst), self.view_arg(&src));
+        self.put(Op::DmaCompute, &[dst, dst, src], span)?;
+        Ok(Value::None)
+    }
+
     fn sources(&self, value: &Value, span: Span) -> Result<Vec<Tensor>> {
         let items: Vec<Value> = match value {
             Value::Tuple(items) => items.to_vec(),

@@ -40,6 +40,7 @@ pub enum Removed {
     Accumulation,
     LoopReduce,
     AddingCopy,
+    AtomicRmw,
     Decorator,
     StringBuffer,
 }
@@ -98,6 +99,12 @@ const HISTORY: &[(Removed, &str, Dialect, &str)] = &[
         Removed::AddingCopy,
         "`dst_rmw_op=`",
         Dialect::V0_3,
+        "use nisa.dma_compute(dst, [dst, src], nl.add)",
+    ),
+    (
+        Removed::AtomicRmw,
+        "nl.atomic_rmw",
+        Dialect::V0_2,
         "use nisa.dma_compute(dst, [dst, src], nl.add)",
     ),
     (

@@ -26,6 +26,7 @@ use std::rc::Rc;
 pub const NAMES: &[&str] = &[
     "affine_range",
     "all",
+    "atomic_rmw",
     "broadcast_to",
     "cast",
     "ceil",
@@ -244,6 +245,7 @@ impl Evaluator<'_> {
             "random_seed" => self.random_seed(args),
             "dropout" => self.dropout(args),
             "gather_flattened" => self.gather_flattened(args),
+            "atomic_rmw" => self.call_atomic_rmw(args),
             "no_reorder" => {
                 let [] = args.bind("nl.no_reorder", [], 0)?;
                 Ok(Value::Member(&NO_REORDER))

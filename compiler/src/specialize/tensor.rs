@@ -21,13 +21,16 @@ use std::rc::Rc;
 pub use pattern::pairs;
 
 pub const ATTRIBUTES: &[&str] = &[
-    "buffer", "dtype", "name", "ndim", "offset", "shape", "size", "strides",
+    "buffer", "dtype", "itemsize", "name", "ndim", "offset", "shape", "size", "strides",
 ];
 pub const METHODS: &[&str] = &[
     "ap",
+    "assert_shape",
+    "astype",
     "broadcast",
     "broadcast_to",
     "expand_dim",
+    "expand_dims",
     "flatten_dims",
     "get_pattern",
     "indirect",
@@ -144,6 +147,7 @@ impl Evaluator<'_> {
             "dtype" => Value::Dtype(view.dtype),
             "buffer" => Value::Buffer(tensor.region),
             "ndim" => Value::Int(view.dims().len() as i64),
+            "itemsize" => Value::Int(i64::from(view.dtype.size())),
             "size" => Value::Int(view.count() as i64),
             "name" => Value::str(&self.program[view.buffer].name.base),
             "strides" => {
@@ -224,6 +228,31 @@ impl Evaluator<'_> {
                 let [dim] = args.bind(name, ["dim"], 1)?;
                 layout::expand_dim(tensor, axis(&required(dim), rank + 1, span)?, span)?
             }
+            // The classic tensor's names of what views and functions do.
+            "expand_dims" if self.is_classic => {
+                let [dim] = args.bind(name, ["axis"], 1)?;
+                layout::expand_dim(tensor, axis(&required(dim), rank + 1, span)?, span)?
+            }
+            "assert_shape" if self.is_classic => {
+                let [shape] = args.bind(name, ["shape"], 1)?;
+                let wanted = int_list(&required(shape), "shape", span)?;
+                let is: Vec<i64> = tensor.shape().map(i64::from).collect();
+                if is != wanted {
+                    let message = format!("the tensor is {is:?}, not {wanted:?}");
+                    return Err(Error::value_error(message, span));
+                }
+                Tensor::clone(tensor)
+            }
+            "astype" if self.is_classic => {
+                let [dtype] = args.bind(name, ["dtype"], 1)?;
+                let copied = CallArgs {
+                    positional: vec![Value::Tensor(tensor.clone())],
+                    keywords: vec![("dtype".into(), required(dtype))],
+                    keyword_spans: vec![span],
+                    span,
+                };
+                return self.call_language("copy", copied);
+            }
             "squeeze_dim" => {
                 let [dim] = args.bind(name, ["dim"], 1)?;
                 layout::squeeze_dim(tensor, axis(&required(dim), rank, span)?, span)?
@@ -243,7 +272,8 @@ impl Evaluator<'_> {
             }
             "reshape" => {
                 let [shape] = args.bind(name, ["shape"], 1)?;
-                layout::reshape(tensor, &int_list(&required(shape), "shape", span)?, span)?
+                let shape = self.whole_sizes(required(shape), span);
+                layout::reshape(tensor, &int_list(&shape, "shape", span)?, span)?
             }
             "rearrange" => {
                 let [from, to, sizes] = args.bind(name, ["src_pattern", "dst_pattern", "fixed_sizes"], 2)?;
@@ -288,6 +318,25 @@ impl Evaluator<'_> {
             }
         };
         Ok(tensor_value(view))
+    }
+
+    /// Sizes of which some are floats without a fraction, as kernels of the classic style compute them with `/`.
+    fn whole_sizes(&mut self, sizes: Value, span: Span) -> Value {
+        let whole = |it: &Value| match it {
+            Value::Float(it) if it.fract() == 0.0 && it.abs() < f64::from(u32::MAX) => Some(*it as i64),
+            _ => None,
+        };
+        let Some(items) = sizes
+            .items()
+            .filter(|it| self.is_classic && it.iter().any(|it| whole(it).is_some()))
+        else {
+            return sizes;
+        };
+        self.warn(super::warning::Warning::FloatSize, span);
+        let items = items
+            .iter()
+            .map(|it| whole(it).map_or_else(|| it.clone(), Value::Int));
+        Value::tuple(items.collect())
     }
 
     /// The dtype a value names: a dtype, NumPy's name for one, or a string.

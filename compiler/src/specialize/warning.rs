@@ -25,6 +25,8 @@ pub enum Warning {
     Narrowed,
     /// An assignment to partitions at which no engine's access starts.
     StartPartition,
+    /// A float without a fraction stands where a size is meant.
+    FloatSize,
     /// A 16-bit result of a Tensor-engine transpose.
     SixteenBitTranspose,
     /// Something that NKI has removed.
@@ -44,6 +46,7 @@ impl Warning {
             | Warning::IntThroughF32
             | Warning::Narrowed
             | Warning::StartPartition
+            | Warning::FloatSize
             | Warning::SixteenBitTranspose => None,
         }
     }
@@ -91,6 +94,9 @@ impl Warning {
                     .note("newer NKI takes tiles of one shape, (P, 1) tiles and numbers only")
                     .help("repeat the smaller tile with nl.broadcast_to")
             }
+            Warning::FloatSize => Diagnostic::warning("float-size", "a size of this shape is a float")
+                .at(span, "it has no fraction and is taken as an int")
+                .help("divide with `//`: `/` makes a float, which Python refuses as a size"),
             Warning::IntThroughF32 => Diagnostic::warning(
                 "int-through-fp32",
                 "this engine computes integers in float32, exactly only up to 2^24",
