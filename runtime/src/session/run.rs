@@ -214,18 +214,21 @@ pub struct Place {
     pub span: Option<Span>,
     /// Some of its writes go where only the run knows: what is left out may be its own.
     pub has_dynamic_writes: bool,
+    /// Some of its bytes are written as another dtype: what they read as says nothing.
+    pub is_mixed: bool,
 }
 
 /// The places at which a program's results are made.
 pub fn places(program: &Program) -> Vec<Place> {
-    let views = || program.views().iter().filter(|it| it.dynamic.is_some());
-    let results = program.results.iter();
-    results
-        .map(|it| Place {
-            span: program.span(program[it.buffer].loc),
-            has_dynamic_writes: views().any(|view| view.buffer == it.buffer),
-        })
-        .collect()
+    let place = |buffer| {
+        let views = || program.views().iter().filter(|it| it.buffer == buffer);
+        Place {
+            span: program.span(program[buffer].loc),
+            has_dynamic_writes: views().any(|it| it.dynamic.is_some()),
+            is_mixed: views().any(|it| it.dtype != program[buffer].dtype),
+        }
+    };
+    program.results.iter().map(|it| place(it.buffer)).collect()
 }
 
 /// Results and written arguments by name.

@@ -1,7 +1,8 @@
 //! Results that say nothing: all zero, all the same, or NaN.
 //!
 //! Takes the inputs and results of a run, gives warnings. A result that was compared with what it should be, and is right, is
-//! never suspected; nor is a constant result of constant inputs, or a NaN that an input already had.
+//! never suspected; nor is a constant result of constant inputs, a NaN that an input already had, or one in a result that holds
+//! bytes of another dtype.
 
 use super::NamedCheck;
 use super::run::Place;
@@ -32,7 +33,7 @@ pub fn vacuous(inputs: &[Tensor], suspects: &[Suspect], checks: &[NamedCheck]) -
     let warning = |it: &&Suspect| {
         let values = it.tensor.to_f64();
         let n_nan = values.iter().filter(|it| it.is_nan()).count();
-        let (code, message, help) = if n_nan > 0 && !has_nan {
+        let (code, message, help) = if n_nan > 0 && !has_nan && !it.place.is_mixed {
             let n = values.len();
             (
                 "nan-in-result",
