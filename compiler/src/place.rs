@@ -80,6 +80,34 @@ fn place_by(program: &Program, target: &Target, seed: Option<u64>) -> Result<Pla
     }
 }
 
+/// Whether a program that is still being made and may have mistakes fits for now, tiles counted as if each had all partitions
+/// of its bytes. A quick answer: no says nothing.
+pub fn surely_fits(program: &Program, target: &Target) -> bool {
+    let lives = lives(program);
+    // By how much the bytes in use change at each instruction, in SBUF and in PSUM.
+    let mut changes = vec![[0i64; 2]; program.insts.len() + 1];
+    for (buffer, life) in program.buffers.iter().zip(lives) {
+        let Some(life) = life.filter(|_| buffer.memory.is_on_chip()) else {
+            continue;
+        };
+        let (at, bytes) = match buffer.memory {
+            Memory::Psum => (1, target.psum_bytes(buffer.bytes())),
+            Memory::Hbm | Memory::Sbuf => (0, buffer.bytes()),
+        };
+        let bytes = i64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+        changes[life.first.index()][at] += bytes;
+        changes[life.last.index() + 1][at] -= bytes;
+    }
+    let limits = [target.sbuf_partition_bytes, target.psum_partition_bytes].map(i64::from);
+    let mut used = [0; 2];
+    changes.iter().all(|change| {
+        (0..2).all(|at| {
+            used[at] += change[at];
+            used[at] <= limits[at]
+        })
+    })
+}
+
 /// What can never fit, however it is placed, of a program that is still being made: what is to come only adds to it. The
 /// buffer made last is left out, since its instruction may yet write straight into another.
 pub fn overflow(program: &Program, target: &Target) -> Vec<Error> {

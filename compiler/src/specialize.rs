@@ -89,7 +89,7 @@ use crate::host::HostState;
 use crate::interrupt;
 use crate::ir::{BufferId, Frame as LocFrame, Loc, LocId, Name, Program};
 use crate::limits::{self, limits};
-use crate::place::overflow;
+use crate::place::{overflow, surely_fits};
 use crate::source::{Sources, Span};
 use crate::target::Target;
 use crate::verify::verify;
@@ -301,7 +301,7 @@ impl<'a> Evaluator<'a> {
         if self.may_spill || !self.program.loops.is_empty() || !self.open_loops.is_empty() {
             return Ok(());
         }
-        if !verify(&self.program, self.target).is_empty() {
+        if surely_fits(&self.program, self.target) || !verify(&self.program, self.target).is_empty() {
             return Ok(());
         }
         let mut errors = overflow(&self.program, self.target);
