@@ -105,7 +105,7 @@ fn examples_match_their_references_in_every_order() {
 
 #[test]
 fn test_kernels_match_their_references_in_every_order() {
-    kernels_agree(files("tests/kernels", "py", 100), 100);
+    kernels_agree(files("tests/kernels", "py", 40), 100);
 }
 
 /// What kernels print while they run is the same text in every order, and stands in a snapshot.

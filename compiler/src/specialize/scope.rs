@@ -7,7 +7,7 @@ use super::discard::discard;
 use super::value::{ModuleId, Value};
 use crate::ast::{Expr, ExprKind, Function, ParamKind, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// The local names of a function, each with its slot.
@@ -15,31 +15,45 @@ use std::rc::Rc;
 pub struct Scope {
     slots: FxHashMap<Rc<str>, usize>,
     globals: FxHashSet<Rc<str>>,
-    /// What [`Scope::slot`] found last, by the address of the name's text; empty until it is asked.
-    found: RefCell<Vec<Option<Answer>>>,
+    /// What [`Scope::slot`] found last, by the address of the name's text; made when it is asked first.
+    found: OnceCell<Box<[Cell<Answer>; N_FOUND]>>,
+    /// Keeps the text of names that were asked for alive, so that an address never comes to mean another name.
+    asked: RefCell<FxHashMap<usize, Rc<str>>>,
 }
 
 /// Answers that a scope keeps: as many as six bits number.
 const N_FOUND: usize = 1 << 6;
 
-/// A name, and its slot if it has one.
-type Answer = (Rc<str>, Option<usize>);
+/// The address of a name, or 0, and its slot if it has one.
+type Answer = (usize, Option<u32>);
 
 impl Scope {
-    /// The slot of a name. The parser shares the text of equal names, so that an answer is kept by address; keeping the
-    /// text alive with it keeps the address from meaning another name.
+    /// The slot of a name. The parser shares the text of equal names, so that an answer is kept by address.
+    #[inline]
     pub fn slot(&self, name: &Rc<str>) -> Option<usize> {
+        let address = name.as_ptr() as usize;
         // The high bits of the product depend on all bits of the address.
-        let at = ((name.as_ptr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
-        if let Some(Some((known, slot))) = self.found.borrow().get(at)
-            && Rc::ptr_eq(known, name)
-        {
-            return *slot;
+        let at = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+        if let Some(found) = self.found.get() {
+            let (known, slot) = found[at as usize % N_FOUND].get();
+            if known == address {
+                return slot.map(|it| it as usize);
+            }
         }
+        self.find_slot(name, address, at as usize)
+    }
+
+    fn find_slot(&self, name: &Rc<str>, address: usize, at: usize) -> Option<usize> {
         let slot = self.slots.get(name).copied();
-        let mut found = self.found.borrow_mut();
-        found.resize(N_FOUND, None);
-        found[at] = Some((name.clone(), slot));
+        let found = self
+            .found
+            .get_or_init(|| Box::new([const { Cell::new((0, None)) }; N_FOUND]));
+        self.asked
+            .borrow_mut()
+            .entry(address)
+            .or_insert_with(|| name.clone());
+        // Functions have far fewer names than 2^32.
+        found[at].set((address, slot.map(|it| it as u32)));
         slot
     }
 
@@ -84,7 +98,8 @@ impl Scope {
     pub fn bind(&mut self, name: &Rc<str>) {
         let next = self.slots.len();
         self.slots.entry(name.clone()).or_insert(next);
-        self.found.get_mut().clear();
+        self.found.take();
+        self.asked.get_mut().clear();
     }
 }
 

@@ -59,6 +59,8 @@ impl Evaluator<'_> {
     pub fn eval_args(&mut self, args: &[CallArg], frame: &Rc<Frame>, span: Span) -> Result<CallArgs> {
         let is_keyword = |it: &&CallArg| matches!(it.kind, ArgKind::Keyword(_));
         let n_keywords = args.iter().filter(is_keyword).count();
+        // The parser shares the text of equal names; those of a dict are texts of their own.
+        let has_dict = args.iter().any(|it| matches!(it.kind, ArgKind::DoubleStar));
         let mut out = CallArgs {
             positional: Vec::with_capacity(args.len() - n_keywords),
             keywords: Vec::with_capacity(n_keywords),
@@ -70,7 +72,7 @@ impl Evaluator<'_> {
             match &arg.kind {
                 ArgKind::Positional => out.positional.push(value),
                 ArgKind::Keyword(name) => {
-                    let is_same = |it: &Rc<str>| Rc::ptr_eq(it, &name.name) || *it == name.name;
+                    let is_same = |it: &Rc<str>| Rc::ptr_eq(it, &name.name) || has_dict && *it == name.name;
                     if out.keywords.iter().any(|it| is_same(&it.0)) {
                         return Err(Error::new(
                             Mistake::RepeatedArgument {
