@@ -55,9 +55,8 @@ pub enum Producer {
 impl Origin {
     /// The message; `text` is the instruction as IR text, `op` its name, `span` its place.
     pub fn report(&self, op: &str, text: &str, span: Option<Span>) -> Diagnostic {
-        let Origin {
-            dst, index, value, ..
-        } = self;
+        let Origin { dst, index, .. } = self;
+        let value = shown(self.value);
         let (code, message) = match (self.trap, self.made) {
             (Trap::Nan, _) => (
                 "trapped-nan",
@@ -120,7 +119,17 @@ impl Origin {
 fn ordinal(n_before: usize) -> String {
     match n_before {
         0 => "first instruction".to_string(),
+        1 => "instruction after one other".to_string(),
         n => format!("instruction after {n} others"),
+    }
+}
+
+/// A number with all digits: the shortest text of a large f32 has zeros in place of its last ones.
+fn shown(value: f32) -> String {
+    const EXACT: f32 = 1e15;
+    match value.fract() == 0.0 && value != 0.0 && value.abs() < EXACT {
+        true => f64::from(value).to_string(),
+        false => value.to_string(),
     }
 }
 
@@ -129,12 +138,18 @@ impl Source {
         let what = match (self.value, self.of) {
             (None, _) => format!("{} = {}", self.operand, self.view),
             (Some(value), 1) => format!(
-                "{} = {}, whose element {:?} is {value}",
-                self.operand, self.view, self.index
+                "{} = {}, whose element {:?} is {}",
+                self.operand,
+                self.view,
+                self.index,
+                shown(value)
             ),
             (Some(value), of) => format!(
-                "{} = {}, of which {of} elements are used; {:?} is {value}",
-                self.operand, self.view, self.index
+                "{} = {}, of which {of} elements are used; {:?} is {}",
+                self.operand,
+                self.view,
+                self.index,
+                shown(value)
             ),
         };
         match self.producer {
