@@ -22,13 +22,11 @@ pub use error::{Error, FStringFlaw};
 
 use crate::ast::{Expr, Module, Stmt};
 use crate::lex::{self, Tok, Token};
+use crate::limits::ERRORS;
 use crate::source::{FileId, Sources, Span};
 use build::{Builder, Parsed};
 use lalrpop_util::ParseError;
 use std::cell::Cell;
-
-/// How many mistakes of one file are reported.
-const MAX_ERRORS: usize = 100;
 
 /// Parses a file. What could not be understood is in the errors and missing in the module.
 pub fn parse(sources: &Sources, file: FileId) -> (Module, Vec<Error>) {
@@ -48,7 +46,11 @@ pub fn parse(sources: &Sources, file: FileId) -> (Module, Vec<Error>) {
     };
     context::check(&body, &mut errors);
     let mut errors = lines::one_a_line(errors, &lexed.tokens);
-    errors.truncate(MAX_ERRORS);
+    if errors.len() > ERRORS {
+        let span = errors[ERRORS].span();
+        errors.truncate(ERRORS);
+        errors.push(Error::TooMany { span, limit: ERRORS });
+    }
     (
         Module {
             body,
@@ -88,7 +90,7 @@ fn statements(tokens: &[Token], builder: &mut Builder, errors: &mut Vec<Error>) 
     // A file that is broken all over is given up.
     let mut budget = 4 * tokens.len() + 100_000;
     let mut at = 0;
-    while at < tokens.len() && errors.len() < MAX_ERRORS {
+    while at < tokens.len() && errors.len() <= ERRORS {
         let end = lines::statement_end(tokens, at);
         body.extend(statement(&tokens[at..end], builder, &mut budget, errors));
         at = end;
@@ -123,7 +125,7 @@ fn statement(
             tokens,
             &unexpected,
         ));
-        if errors.len() >= MAX_ERRORS || tokens.len() > *budget {
+        if errors.len() > ERRORS || tokens.len() > *budget {
             return Vec::new();
         }
         *budget -= tokens.len();

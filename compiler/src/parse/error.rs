@@ -115,6 +115,10 @@ pub enum Error {
         span: Span,
         limit: u32,
     },
+    TooMany {
+        span: Span,
+        limit: usize,
+    },
     FString {
         span: Span,
         flaw: FStringFlaw,
@@ -323,6 +327,12 @@ impl Report for Error {
                     .note("every `elif` is one level")
                     .help("move inner blocks to functions, or look the value up in a dictionary")
             }
+            Error::TooMany { span, limit } => Diagnostic::error(
+                "too-many-errors",
+                format!("more than {limit} mistakes; the rest is not told"),
+            )
+            .at(*span, "the next one is here")
+            .help("mend the first ones: a file that is no kernel, or an open bracket, makes all of the others"),
             Error::FStringTooDeep { span, limit } => {
                 Diagnostic::error("nested-too-deep", format!("f-string lies in more than {limit} f-strings"))
                     .at(*span, "")
