@@ -41,7 +41,7 @@ pub fn keeps_order(program: &Program, places: &[u32]) -> bool {
             };
             last[slot.index()] = last[slot.index()].max(place + 1);
         }
-        let own = state(inst);
+        let own = state(inst, &geometry.sums);
         if own != State::Nothing {
             match states.iter_mut().find(|it| it.0 == own) {
                 Some((_, last)) if *last > place => return false,

@@ -3,7 +3,7 @@
 //! Takes a program, gives its pieces: ranges of instructions within which an order may change.
 
 use crate::ir::{Inst, Program};
-use crate::isa::{Engine, Op, Unit};
+use crate::isa::{Arg, Engine, N_ENGINES, Op, ReduceCmd, Unit};
 use std::ops::Range;
 
 /// What an instruction changes or reads besides the bytes of its operands.
@@ -16,10 +16,31 @@ pub enum State {
     Random(Engine),
 }
 
-pub fn state(inst: &Inst) -> State {
+/// The engines on which some instruction goes on in a sum that another one began, by index. Elsewhere every sum is begun and
+/// read by one instruction, and what is left in the accumulator is nobody's.
+pub type Sums = [bool; N_ENGINES];
+
+pub fn sums(program: &Program) -> Sums {
+    let mut sums = Sums::default();
+    for inst in &program.insts {
+        let goes_on = match inst.accumulator() {
+            None | Some(ReduceCmd::ResetReduce) => false,
+            // What does not add to the sum may read it.
+            Some(ReduceCmd::Idle) => {
+                let reads_out = inst.op.row().position("reduce_res");
+                reads_out.is_some_and(|it| inst.args[it] != Arg::Absent)
+            }
+            Some(ReduceCmd::Reset | ReduceCmd::Reduce | ReduceCmd::LoadReduce) => true,
+        };
+        sums[inst.engine as usize] |= goes_on;
+    }
+    sums
+}
+
+pub fn state(inst: &Inst, sums: &Sums) -> State {
     match inst.op {
         Op::Dropout | Op::Rng | Op::SetRngSeed => State::Random(inst.engine),
-        _ if inst.accumulator().is_some() => State::Accumulator(inst.engine),
+        _ if sums[inst.engine as usize] && inst.accumulator().is_some() => State::Accumulator(inst.engine),
         _ => State::Nothing,
     }
 }

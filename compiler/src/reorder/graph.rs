@@ -4,7 +4,7 @@
 //! follow it. Accesses that many others follow meet in a node of no instruction, so that there are about as many edges as
 //! accesses. Tiles whose address the kernel chose follow each other as they do in the program.
 
-use super::fence::{State, state};
+use super::fence::{State, Sums, state, sums};
 use super::waits;
 use crate::ir::{BufferId, InstId, Placement, Program, Region};
 use crate::isa::Access;
@@ -21,6 +21,7 @@ pub struct Geometry {
     /// Every buffer at an address of its own, those excepted that the kernel has placed.
     pub apart: Placement,
     pub marked: Vec<Option<InstId>>,
+    pub sums: Sums,
 }
 
 impl Geometry {
@@ -47,6 +48,7 @@ impl Geometry {
             slots: Slots::new(program, &apart),
             apart,
             marked: program.marked(),
+            sums: sums(program),
         }
     }
 }
@@ -210,7 +212,7 @@ impl Growing<'_> {
                 self.edges.push((producer, node));
             }
         }
-        let own = state(inst);
+        let own = state(inst, &geometry.sums);
         if own != State::Nothing {
             match self.states.iter_mut().find(|it| it.0 == own) {
                 Some((_, last)) => self.edges.push((std::mem::replace(last, node), node)),
