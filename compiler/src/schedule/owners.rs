@@ -5,16 +5,16 @@
 
 use crate::ir::{BufferId, Placement, Program, Region};
 use crate::isa::Memory;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The smallest legal start partition above zero.
 const QUADRANT: u16 = 32;
 const N_QUADRANTS: usize = 4;
 
-/// Bytes up to `end`, and who owns them in each quadrant.
+/// Bytes `start..end`, and who owns them in each quadrant.
 #[derive(Clone, Copy)]
 struct Piece {
+    start: u32,
     end: u32,
     owners: [Option<BufferId>; N_QUADRANTS],
 }
@@ -30,8 +30,8 @@ impl Piece {
     }
 }
 
-/// Pieces by their first byte.
-type Pieces = BTreeMap<u32, Piece>;
+/// All bytes of a memory, ascending. There are few pieces: their number follows what is live.
+type Pieces = Vec<Piece>;
 
 pub struct Owners {
     sbuf: Pieces,
@@ -41,12 +41,13 @@ pub struct Owners {
 impl Owners {
     pub fn new() -> Owners {
         let all = Piece {
+            start: 0,
             end: u32::MAX,
             owners: [None; N_QUADRANTS],
         };
         Owners {
-            sbuf: BTreeMap::from([(0, all)]),
-            psum: BTreeMap::from([(0, all)]),
+            sbuf: vec![all],
+            psum: vec![all],
         }
     }
 
@@ -72,44 +73,35 @@ impl Owners {
             _ => &mut self.sbuf,
         };
         // Mostly a buffer takes just the bytes of an earlier one.
-        if let Some(piece) = pieces.get_mut(&start)
-            && piece.end == end
-        {
-            piece.take(buffer, quadrants, &mut before);
+        let first = split(pieces, start);
+        if pieces[first].end == end {
+            pieces[first].take(buffer, quadrants, &mut before);
             return before;
         }
-        split(pieces, start);
-        split(pieces, end);
-        let mut n_pieces = 0;
-        for piece in pieces.range_mut(start..end).map(|it| it.1) {
-            n_pieces += 1;
+        let behind = split(pieces, end);
+        for piece in &mut pieces[first..behind] {
             piece.take(buffer, quadrants.clone(), &mut before);
         }
-        // Pieces with one owner in all quadrants become one again, so that their number follows what is live.
-        if n_pieces > 1 && quadrants.len() == N_QUADRANTS {
-            let inner: Vec<u32> = pieces.range(start + 1..end).map(|it| *it.0).collect();
-            for start in inner {
-                pieces.remove(&start);
-            }
-            pieces
-                .get_mut(&start)
-                .expect("a piece starts where it was split")
-                .end = end;
+        // Pieces with one owner in all quadrants become one again.
+        if quadrants.len() == N_QUADRANTS {
+            pieces[first].end = end;
+            pieces.drain(first + 1..behind);
         }
         before
     }
 }
 
-/// Makes a piece start at a byte.
-fn split(pieces: &mut Pieces, at: u32) {
-    if pieces.contains_key(&at) {
-        return;
-    }
-    let (_, piece) = pieces
-        .range_mut(..at)
-        .next_back()
-        .expect("the first piece starts at byte 0");
-    let right = *piece;
+/// Makes a piece start at a byte and gives its number, or that behind the last one.
+fn split(pieces: &mut Pieces, at: u32) -> usize {
+    let behind = match pieces.binary_search_by_key(&at, |it| it.start) {
+        Ok(number) => return number,
+        Err(behind) => behind,
+    };
+    let Some(piece) = pieces.get_mut(behind - 1).filter(|it| at < it.end) else {
+        return behind;
+    };
+    let right = Piece { start: at, ..*piece };
     piece.end = at;
-    pieces.insert(at, right);
+    pieces.insert(behind, right);
+    behind
 }
