@@ -87,6 +87,16 @@ impl Level {
             .map_or(Level::Portable, |it| it.0)
     }
 
+    /// What is wrong with the level that `NK_CPU` names, if something is.
+    pub fn mistake() -> Option<String> {
+        let wanted = std::env::var("NK_CPU").ok()?;
+        let usable = || LEVELS.iter().filter(|it| it.0.is_available()).map(|it| it.1);
+        (!usable().any(|it| it == wanted)).then(|| {
+            let names: Vec<&str> = usable().collect();
+            format!("NK_CPU is `{wanted}`; this processor has {}", names.join(", "))
+        })
+    }
+
     /// The kernels of an available level.
     pub fn kernels(self) -> &'static Kernels {
         assert!(self.is_available(), "a level is only used when the CPU has it");

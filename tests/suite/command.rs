@@ -200,3 +200,17 @@ fn run_prints_one_json_object_and_writes_results() {
     );
     std::fs::remove_dir_all(&out).expect("the folder is ours");
 }
+
+/// A level that the processor lacks is refused, not replaced by another one.
+#[test]
+fn an_unknown_level_of_the_processor_is_wrong_use() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nk"));
+    command
+        .args(["targets"])
+        .env("NK_CPU", "avx1")
+        .env("NO_COLOR", "1");
+    let output = command.output().expect("the command runs");
+    let said = String::from_utf8(output.stderr).expect("the command prints UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("NK_CPU is `avx1`; this processor has "), "{said}");
+}

@@ -129,13 +129,13 @@ impl Console {
         }
     }
 
-    /// A format that a verb does not have.
-    pub fn no_such_format(&self, message: &str) -> Exit {
+    /// What was asked of `nk` that it does not have, whatever the kernel.
+    pub fn wrong_use(&self, code: &'static str, message: &str) -> Exit {
         let console = Console {
             shape: Shape::Text,
             ..*self
         };
-        console.diagnostics(&[Diagnostic::error("no-such-format", message)], &Sources::new());
+        console.diagnostics(&[Diagnostic::error(code, message)], &Sources::new());
         Exit::Usage
     }
 

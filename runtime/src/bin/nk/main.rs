@@ -109,19 +109,22 @@ fn main() -> ExitCode {
     }));
     let cli = Cli::parse();
     let console = Console::new(cli.format, cli.color);
+    if let Some(message) = nk_runtime::Level::mistake() {
+        return ExitCode::from(console.wrong_use("bad-argument", &message) as u8);
+    }
     let settings = cli.verb.settings();
     let says_nothing = settings.is_none() || matches!(cli.verb, Verb::Test(_) | Verb::Repl(_));
     if cli.format == Shape::Sarif && says_nothing {
         let message = "a SARIF document holds the messages about a kernel; this verb has no such messages";
-        return ExitCode::from(console.no_such_format(message) as u8);
+        return ExitCode::from(console.wrong_use("no-such-format", message) as u8);
     }
     if cli.format != Shape::Text && matches!(cli.verb, Verb::Repl(_)) {
         let message = "a session is text, whatever is asked in it; the other verbs print json";
-        return ExitCode::from(console.no_such_format(message) as u8);
+        return ExitCode::from(console.wrong_use("no-such-format", message) as u8);
     }
     if cli.format == Shape::Csv && !matches!(cli.verb, Verb::Tune(_)) {
         let message = "a table is what `nk tune` prints; the other verbs print text or json";
-        return ExitCode::from(console.no_such_format(message) as u8);
+        return ExitCode::from(console.wrong_use("no-such-format", message) as u8);
     }
     if let Some(Err(failure)) = settings.map(SettingArgs::set_limits) {
         let exit = console.failure(&failure, &Sources::new());
