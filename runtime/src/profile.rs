@@ -255,7 +255,7 @@ impl Profile {
         self.peak_flops() / (self.target.timing.hbm_core_bytes_per_us as f64 * 1e6)
     }
 
-    /// Which of [`bottlenecks`] is busy longest, and its share of the time.
+    /// Which of the engines and transfers is busy longest, and its share of the time.
     pub fn bottleneck(&self) -> (&'static str, f64) {
         let (collectives, _) = cores::communication(&self.trace);
         let busy = self.totals.busy_ps.into_iter();
