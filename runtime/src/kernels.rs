@@ -89,7 +89,7 @@ impl Level {
 
     /// What is wrong with the level that `NK_CPU` names, if something is.
     pub fn mistake() -> Option<String> {
-        let wanted = std::env::var("NK_CPU").ok()?;
+        let wanted = std::env::var("NK_CPU").ok().filter(|it| !it.is_empty())?;
         let usable = || LEVELS.iter().filter(|it| it.0.is_available()).map(|it| it.1);
         (!usable().any(|it| it == wanted)).then(|| {
             let names: Vec<&str> = usable().collect();

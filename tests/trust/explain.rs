@@ -30,7 +30,7 @@ fn codes_in(source: &str, is_code_list: bool) -> BTreeSet<String> {
                 .bytes()
                 .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
             && word.starts_with(|it: char| it.is_ascii_lowercase());
-        let has_call = ["error(", "warning(", "usage(", "wrong(code, "]
+        let has_call = ["error(", "warning(", "usage(", "wrong_use(", "wrong(code, "]
             .iter()
             .any(|it| before.ends_with(it));
         let is_arm = is_code_list && (before.ends_with("=>") || before.ends_with("=> {"));
