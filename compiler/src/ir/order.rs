@@ -3,24 +3,9 @@
 //! `nl.no_reorder` fixes instructions where they are, `depends_on` and `with_schedule` let one start only when another is
 //! complete. Both travel with the instruction, so that a stage which inserts or moves instructions keeps them.
 
-use super::{InstId, Name, Program};
+use super::{InstId, MarkId, Name, Program};
 use std::fmt;
 use std::num::NonZeroU32;
-
-/// A mark of an instruction, by which others name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MarkId(NonZeroU32);
-
-impl MarkId {
-    pub fn new(index: usize) -> MarkId {
-        let number = u32::try_from(index + 1).expect("marks are fewer than instructions");
-        MarkId(NonZeroU32::new(number).expect("one more than an index"))
-    }
-
-    pub fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
 
 /// An instruction that others wait for, or that waits for others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
